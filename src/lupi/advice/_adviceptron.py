@@ -51,15 +51,14 @@ from lupi.advice._linear import (
     LinearAdvisedClassifier,
     Standardize,
     apply_scaling,
-    scaling,
     warn_of_empty,
 )
-from lupi.advice._problem import Array, LabelledRows, Region, solve, tightest_proof
+from lupi.advice._problem import Array, LabelledRows, solve, tightest_proof
 from lupi.advice._rule import read_advice
 from lupi.base import ModelInfo, atomic_fit
 from lupi.base._rows import dense
 
-# Number of rows of a sparse matrix that are converted to dense ones at a time.
+# Number of rows that are copied, scaled and dense, at a time.
 _BLOCK = 1024
 
 
@@ -306,9 +305,7 @@ class Adviceptron(LinearAdvisedClassifier):
         X, codes = model._begin(X, y, None)
         start = model._weights.copy()
         model._learn(X, codes)
-        rows = dense(apply_scaling(X, model.mean_, model.scale_))
-        bias = np.full((len(rows), 1), -1.0 if self.fit_intercept else 0.0)
-        rows = np.hstack([rows, bias])
+        rows = model._with_constant(X)
         if separator is not None:
             separator = np.asarray(separator, dtype=np.float64)
             p = rows.shape[1] - 1
@@ -320,16 +317,9 @@ class Adviceptron(LinearAdvisedClassifier):
             separator = np.append(separator, np.zeros(p + 1 - len(separator)))
         bounds = [
             _evaluate(
-                rows * np.where(codes == positive, 1.0, -1.0)[:, None],
-                start[k],
-                model.advice_estimate_[k],
-                model._nu,
-                self.learning_rate,
-                int(model._counts[0, k]),
-                int(model._counts[1, k]),
-                separator,
+                model, k, np.where(codes == one, rows.T, -rows.T).T, start, separator
             )
-            for k, positive in enumerate(model._positives)
+            for k, one in enumerate(model._positives)
         ]
         return bounds[0] if len(bounds) == 1 else bounds
 
@@ -339,27 +329,18 @@ class Adviceptron(LinearAdvisedClassifier):
         """Read all arguments and start from the advice; return X and class codes."""
         rules = read_advice(self.advice)
         X, y = self._read_rows(X, y, reset=True, without_rows=bool(rules))
-        self.classes_ = self._read_classes(y, classes, rules)
-        self.mean_, self.scale_ = scaling(X, self.standardize)
-        problems = self._read_regions(rules, X.shape[1])
+        problems = self._read_problems(X, y, classes, rules)
         # For an empty region u, and hence b_i, would be unbounded.
         kept = warn_of_empty(rules, problems[0])
         self.advice_ = [rules[i] for i in kept]
-        self._start_from_advice([[regions[i] for i in kept] for regions in problems])
-        self._counts = np.zeros((2, len(problems)), dtype=np.int64)
-        self.n_rows_seen_ = 0
-        return X, self._codes(y)
-
-    def _start_from_advice(self, problems: list[list[Region]]) -> None:
-        """Set the first hypothesis, the proofs and the advice estimate."""
-        n_rules, p = len(problems[0]), len(self.mean_)
+        # The first hypothesis, the proofs and the advice estimate.
+        n_rules, p = len(kept), len(self.mean_)
         self._nu = 1 / (1 + n_rules * self.advice_weight)
         self._weights = np.zeros((len(problems), p + 1))
         self.advice_estimate_ = np.zeros_like(self._weights)
         self.advice_proofs_ = []
-        if self._nu == 1:
-            return
-        for k, regions in enumerate(problems):
+        for k, regions in enumerate(problems if self._nu < 1 else ()):
+            regions = [regions[i] for i in kept]
             solution = solve(
                 LabelledRows(np.empty((0, p)), np.empty(0), np.empty(0)),
                 regions,
@@ -377,6 +358,9 @@ class Adviceptron(LinearAdvisedClassifier):
             self._weights[k] = np.append(solution.w, solution.b)
         if not self.fit_intercept:
             self.advice_estimate_[:, p] = 0.0
+        self._counts = np.zeros((2, len(problems)), dtype=np.int64)
+        self.n_rows_seen_ = 0
+        return X, self._codes(y)
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.intp]:
         if len(y) == 0:
@@ -403,20 +387,15 @@ class Adviceptron(LinearAdvisedClassifier):
                 f"{shape} was expected. Fit it anew."
             )
         self._weights, self._counts = self._weights.copy(), self._counts.copy()
-        size = max(len(codes), 1) if isinstance(X, np.ndarray) else _BLOCK
-        for begin in range(0, len(codes), size):
-            block = X[begin : begin + size]
+        for begin in range(0, len(codes), _BLOCK):
             stream(
                 self._weights,
                 self.advice_estimate_,
                 self._nu,
-                np.ascontiguousarray(
-                    dense(apply_scaling(block, self.mean_, self.scale_))
-                ),
-                codes[begin : begin + size],
+                self._with_constant(X[begin : begin + _BLOCK]),
+                codes[begin : begin + _BLOCK],
                 self._positives,
                 float(self.learning_rate),
-                bool(self.fit_intercept),
                 *self._counts,
             )
         self.n_rows_seen_ += len(codes)
@@ -426,6 +405,12 @@ class Adviceptron(LinearAdvisedClassifier):
         one = len(mistakes) == 1
         self.n_mistakes_ = int(mistakes[0]) if one else mistakes
         self.n_advice_updates_ = int(updates[0]) if one else updates
+
+    def _with_constant(self, X: Any) -> Array:
+        """Return scaled rows, and the feature -1 of the bias; 0 if there is none."""
+        rows = dense(apply_scaling(X, self.mean_, self.scale_))
+        constant = np.full((len(rows), 1), -1.0 if self.fit_intercept else 0.0)
+        return np.hstack([rows, constant])
 
 
 @cache
@@ -450,47 +435,33 @@ def _stream(
     codes: Any,
     positives: Any,
     learning_rate: float,
-    fit_intercept: bool,
     n_mistakes: Any,
     n_advice_updates: Any,
 ) -> None:
     """Update `weights` and both counters in place, row by row and class by class.
 
-    The last column of `weights` and `estimate` belongs to the constant feature -1. The
-    sums run in the order of the columns, compiled or not.
+    The last column belongs to the constant feature. The sums run in the order of the
+    columns, compiled or not.
     """
-    n_rows, n_features = X.shape
+    n_rows, n_columns = X.shape
     for t in range(n_rows):
         for k in range(len(positives)):
             w, r = weights[k], estimate[k]
             y = 1.0 if codes[t] == positives[k] else -1.0
-            value = 0.0
-            for j in range(n_features):
+            value = advised = 0.0
+            for j in range(n_columns):
                 value += w[j] * X[t, j]
-            if fit_intercept:
-                value -= w[n_features]
+                advised += r[j] * X[t, j]
             mistake = y * value <= 0.0
-            advised = 0.0
-            if nu < 1.0:
-                for j in range(n_features):
-                    advised += r[j] * X[t, j]
-                if fit_intercept:
-                    advised -= r[n_features]
             step = learning_rate * y if mistake else 0.0
             n_mistakes[k] += mistake
             if nu < 1.0 and nu * y * value + (1.0 - nu) * y * advised <= 0.0:
                 n_advice_updates[k] += 1
-                for j in range(n_features):
+                for j in range(n_columns):
                     w[j] = nu * (w[j] + step * X[t, j]) + (1.0 - nu) * r[j]
-                if fit_intercept:
-                    w[n_features] = (
-                        nu * (w[n_features] - step) + (1.0 - nu) * r[n_features]
-                    )
             elif mistake:
-                for j in range(n_features):
+                for j in range(n_columns):
                     w[j] += step * X[t, j]
-                if fit_intercept:
-                    w[n_features] -= step
 
 
 def _separator(Z: Array) -> Array | None:
@@ -512,20 +483,15 @@ def _separator(Z: Array) -> Array | None:
 
 
 def _evaluate(
-    Z: Array,
-    start: Array,
-    estimate: Array,
-    nu: float,
-    rate: float,
-    mistakes: int,
-    updates: int,
-    given: Array | None,
+    model: Adviceptron, k: int, Z: Array, start: Array, given: Array | None
 ) -> MistakeBound:
-    """Compute the bounds for rows Z = y x and counts M and A.
+    """Compute the bounds for rows Z = y x of problem k, after a pass over them.
 
     Any u with a margin gives a bound. Without a given direction, the bounds are
     minimized over u = c (u° + τ r), where u° has the largest margin.
     """
+    estimate, nu, rate = model.advice_estimate_[k], model._nu, model.learning_rate
+    mistakes, updates = map(int, model._counts[:, k])
     radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))
     wrong = int(np.sum(Z @ estimate <= 0)) if nu < 1 else 0
     best = _separator(Z) if given is None else given / np.linalg.norm(given)
@@ -537,7 +503,7 @@ def _evaluate(
             continue
         # Polynomials in the length c of u, highest power first.
         s = np.array([0.0, 2 * rate * g, -((rate * radius) ** 2)])
-        near, far = (np.array([1.0, -2 * u @ r, r @ r]) for r in (start, estimate))
+        near, far = (np.array([1.0, -2 * u @ r, r @ r]) for r in (start[k], estimate))
         B = _least_ratio(near + pull * updates * far, s)
         along = max(float(u @ estimate), 0.0) ** 2 / size if size else 0.0
         printed = (radius / g) ** 2 * (1 - along) * (1 + pull * max(updates, wrong))

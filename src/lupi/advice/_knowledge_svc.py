@@ -45,7 +45,6 @@ from lupi.advice._linear import (
     LinearAdvisedClassifier,
     Standardize,
     apply_scaling,
-    scaling,
     warn_of_empty,
 )
 from lupi.advice._problem import (
@@ -249,19 +248,37 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
             weight = check_weight(sample_weight, X.shape[0], self)
         counted = np.flatnonzero(weight > 0)
         X, y, weight = X[counted], y[counted], weight[counted]
-        self.classes_ = self._read_classes(y, self.classes, rules)
-        self.mean_, self.scale_ = scaling(X, self.standardize, weight)
-        problems = self._read_regions(rules, X.shape[1])
+        problems = self._read_problems(X, y, self.classes, rules, weight)
         self._check_regions(rules, problems, len(counted))
-        cost = self._costs(y, weight)
+        codes = np.searchsorted(self.classes_, y) if len(y) else np.empty(0, int)
+        present, position = np.unique(codes, return_inverse=True)
+        factor = class_weights(
+            self.class_weight, self.classes_[present], position, weight
+        )
+        cost = self.C * weight * factor[position]
         X = apply_scaling(X, self.mean_, self.scale_)
         solutions = []
         for positive, regions in zip(self._positives, problems, strict=True):
             sign = np.where(y == self.classes_[positive], 1.0, -1.0)
-            solutions.append(self._fit_binary(LabelledRows(X, sign, cost), regions))
+            solution = solve(
+                LabelledRows(X, sign, cost),
+                [region for region in regions if region.weight > 0],
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            if not solution.converged:
+                warnings.warn(
+                    f"{type(self).__name__} did not reach tol={self.tol} in "
+                    f"{solution.n_iter} iterations; the best iterate is kept. Set "
+                    "standardize=True, lower C or advice_weight, or raise tol or "
+                    "max_iter.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+            solutions.append(solution)
         self.advice_ = rules
-        self._set_attributes(solutions, counted)
-        self._check_rules(problems, solutions)
+        self._set_attributes(problems, solutions, counted)
         return self
 
     def _check_regions(
@@ -296,37 +313,11 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
                     "correct side. Give it a finite advice_weight, or correct it."
                 )
 
-    def _costs(
-        self, y: NDArray[Any], weight: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        codes = np.searchsorted(self.classes_, y) if len(y) else np.empty(0, int)
-        present, positions = np.unique(codes, return_inverse=True)
-        factors = class_weights(
-            self.class_weight, self.classes_[present], positions, weight
-        )
-        return self.C * weight * factors[positions]
-
-    def _fit_binary(self, rows: LabelledRows, regions: list[Region]) -> AdviceSolution:
-        regions = [region for region in regions if region.weight > 0]
-        solution = solve(
-            rows,
-            regions,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-        if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not reach tol={self.tol} in "
-                f"{solution.n_iter} iterations; the best iterate is kept. Set "
-                "standardize=True, lower C or advice_weight, or raise tol or max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return solution
-
     def _set_attributes(
-        self, solutions: list[AdviceSolution], counted: NDArray[np.intp]
+        self,
+        problems: list[list[Region]],
+        solutions: list[AdviceSolution],
+        counted: NDArray[np.intp],
     ) -> None:
         self.coef_ = np.array([s.w / self.scale_ for s in solutions])
         self.intercept_ = -np.array([s.b for s in solutions]) - self.coef_ @ self.mean_
@@ -338,33 +329,20 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         self.duality_gap_ = np.array([abs(s.value - s.dual_value) for s in solutions])
         self.n_iter_ = np.array([s.n_iter for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
-
-    def _check_rules(
-        self, problems: list[list[Region]], solutions: list[AdviceSolution]
-    ) -> None:
-        """Set which rules the predictions satisfy, by their least margin."""
+        # A rule holds where w·x - b of its class exceeds that of every other class.
         margins = np.full(len(self.advice_), np.inf)
         for i in range(len(margins)):
-            for region, w, b in _margins_of_rule(i, problems, solutions):
-                margins[i] = min(margins[i], least_value(region, w, b))
+            signs = [regions[i].sign for regions in problems]
+            label = int(np.argmax(signs))
+            for k, other in enumerate(solutions):
+                w, b = signs[0] * other.w, signs[0] * other.b
+                if len(problems) > 1:
+                    first = solutions[label]
+                    w, b = first.w - other.w, first.b - other.b
+                if len(problems) == 1 or k != label:
+                    least = least_value(problems[k][i], w, b)
+                    margins[i] = min(margins[i], least)
         self.advice_satisfied_ = margins > _NEGLIGIBLE
         self.advice_violation_ = np.where(
             self.advice_satisfied_, 0.0, np.maximum(-margins, 0.0)
         )
-
-
-def _margins_of_rule(
-    i: int, problems: list[list[Region]], solutions: list[AdviceSolution]
-) -> list[tuple[Region, NDArray[np.float64], float]]:
-    """Return all w·x - b that are positive if rule i holds, one per other class."""
-    regions = [regions[i] for regions in problems]
-    if len(problems) == 1:
-        sign = regions[0].sign
-        return [(regions[0], sign * solutions[0].w, sign * solutions[0].b)]
-    label = next(k for k, region in enumerate(regions) if region.sign > 0)
-    first = solutions[label]
-    return [
-        (regions[k], first.w - other.w, first.b - other.b)
-        for k, other in enumerate(solutions)
-        if k != label
-    ]

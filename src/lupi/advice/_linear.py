@@ -20,7 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lupi.advice._problem import Region, is_empty
+from lupi.advice._problem import Array, Region, is_empty
 from lupi.advice._rule import Rule
 from lupi.base._arguments import refuse_huge
 from lupi.base._estimator import DecisionClassifier, no_probabilities
@@ -35,10 +35,10 @@ Standardize = Annotated[Any, "boolean", tuple, list, np.ndarray]
 class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
     """Predictions from `classes_`, `coef_` and `intercept_`."""
 
-    coef_: NDArray[np.float64]
-    mean_: NDArray[np.float64]
-    scale_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
+    coef_: Array
+    mean_: Array
+    scale_: Array
+    intercept_: Array
 
     def _read_rows(
         self, X: Any, y: Any, *, reset: bool, without_rows: bool
@@ -57,40 +57,49 @@ class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
             check_classification_targets(y)
         return X, y
 
-    def _read_classes(
-        self, y: NDArray[Any], classes: ArrayLike | None, rules: Sequence[Rule]
-    ) -> NDArray[Any]:
-        """Return the labels of y and of `classes`; without both, those of the rules."""
-        if classes is not None:
-            labels = (
-                np.union1d(y, classes) if len(y) else np.unique(np.asarray(classes))
-            )
-        elif len(y):
-            labels = np.unique(y)
-        else:
-            labels = np.unique(np.array([rule.label for rule in rules]))
-        if len(labels) < 2:
+    def _read_problems(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: ArrayLike | None,
+        rules: Sequence[Rule],
+        weight: Array | None = None,
+    ) -> list[list[Region]]:
+        """Set classes and scaling; return the regions of the rules in each problem.
+
+        The classes are those of y and of `classes`; without both, those of the rules.
+        """
+        given = [
+            labels for labels in (y if len(y) else None, classes) if labels is not None
+        ]
+        given = given or [[rule.label for rule in rules]]
+        self.classes_ = np.unique(np.concatenate(given, axis=None))
+        names = self.classes_.tolist()
+        if len(names) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, but there is "
-                f"{len(labels)} class: {labels.tolist()}. Add rows of another class, "
-                "or give the labels with classes=[...]."
+                f"{len(names)} class: {names}. Add rows of another class, or give the "
+                "labels with classes=[...]."
             )
-        return labels
-
-    def _read_regions(
-        self, rules: Sequence[Rule], n_features: int
-    ) -> list[list[Region]]:
-        """Return the regions of the rules in each binary problem, in scaled columns."""
+        self.mean_, self.scale_ = scaling(X, self.standardize, weight)  # type: ignore[attr-defined]
         weights = _read_weights(self.advice_weight, rules)  # type: ignore[attr-defined]
-        names = getattr(self, "feature_names_in_", None)
-        codes = np.array([_code(rule, self.classes_) for rule in rules])
-        shapes = [rule.region(names, n_features) for rule in rules]
+        for rule in rules:
+            if rule.label not in names:
+                raise ValueError(
+                    f"The rule {str(rule)!r} concludes {rule.label!r}, but the classes "
+                    f"are {names}. Correct the label (put a string such as '1' in "
+                    "quotes), or give it with classes=[...]."
+                )
+        columns = getattr(self, "feature_names_in_", None)
+        shapes = [rule.region(columns, X.shape[1]) for rule in rules]
         problems = []
         for positive in self._positives:
-            signs = np.where(codes == positive, 1.0, -1.0)
-            parts = zip(shapes, signs, weights, strict=True)
-            regions = [Region.of(D, d, z, float(weight)) for (D, d), z, weight in parts]
-            problems.append([r.scaled(self.mean_, self.scale_) for r in regions])
+            regions = []
+            for rule, (D, d), cost in zip(rules, shapes, weights, strict=True):
+                sign = 1.0 if names.index(rule.label) == positive else -1.0
+                region = Region.of(D, d, sign, float(cost))
+                regions.append(region.scaled(self.mean_, self.scale_))
+            problems.append(regions)
         return problems
 
     @property
@@ -99,7 +108,7 @@ class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
         n_classes = len(self.classes_)
         return np.array([1]) if n_classes == 2 else np.arange(n_classes)
 
-    def _decisions(self, X: Any) -> NDArray[np.float64]:
+    def _decisions(self, X: Any) -> Array:
         check_is_fitted(self)
         rows: Any = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False
@@ -115,7 +124,7 @@ class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
         return tags
 
 
-def _read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float64]:
+def _read_weights(advice_weight: Any, rules: Sequence[Rule]) -> Array:
     """Return one weight per rule, ∞ for a hard one."""
     try:
         weights = np.asarray(advice_weight, dtype=np.float64)
@@ -136,17 +145,6 @@ def _read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float
     return weights
 
 
-def _code(rule: Rule, classes: NDArray[Any]) -> int:
-    labels = classes.tolist()
-    if rule.label in labels:
-        return labels.index(rule.label)
-    raise ValueError(
-        f"The rule {str(rule)!r} concludes {rule.label!r}, but the classes are "
-        f"{labels}. Correct the label (put a string such as '1' in quotes), or give it "
-        "with classes=[...]."
-    )
-
-
 def warn_of_empty(rules: Sequence[Rule], regions: Sequence[Region]) -> list[int]:
     """Return the positions of the rules with a nonempty region; warn of the others."""
     empty = [i for i, region in enumerate(regions) if is_empty(region)]
@@ -163,51 +161,43 @@ def warn_of_empty(rules: Sequence[Rule], regions: Sequence[Region]) -> list[int]
 def scaling(
     X: Any,
     standardize: bool | tuple[ArrayLike, ArrayLike],
-    sample_weight: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weight: Array | None = None,
+) -> tuple[Array, Array]:
     """Return mean and deviation; 0 and 1 if columns are not standardized.
 
     The mean is 0 for a sparse matrix, which centering would make dense.
     """
-    n_features = X.shape[1]
-    if not isinstance(standardize, bool | np.bool_):
-        return _given_scaling(standardize, n_features, sparse=sp.issparse(X))
-    if not standardize:
-        return np.zeros(n_features), np.ones(n_features)
-    if X.shape[0] < 2:
-        raise ValueError(
-            f"standardize=True computes mean and deviation from the rows and needs at "
-            f"least two, but there is {X.shape[0]}. Give more rows (in partial_fit, a "
-            "larger first batch), or standardize=(mean, deviation)."
-        )
-    sparse = sp.issparse(X)
-    scaler = StandardScaler(with_mean=not sparse).fit(X, sample_weight=sample_weight)
-    mean = np.zeros(n_features) if sparse else scaler.mean_
-    return mean, scaler.scale_
-
-
-def _given_scaling(
-    pair: Any, n_features: int, sparse: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    n_features, sparse = X.shape[1], sp.issparse(X)
+    if isinstance(standardize, bool | np.bool_):
+        if not standardize:
+            return np.zeros(n_features), np.ones(n_features)
+        if X.shape[0] < 2:
+            raise ValueError(
+                "standardize=True computes mean and deviation from the rows and needs "
+                f"at least two, but there is {X.shape[0]}. Give more rows (in "
+                "partial_fit, a larger first batch), or standardize=(mean, deviation)."
+            )
+        scaler = StandardScaler(with_mean=not sparse).fit(X, sample_weight=weight)
+        return np.zeros(n_features) if sparse else scaler.mean_, scaler.scale_
     try:
-        parts = [np.asarray(part, dtype=np.float64) for part in pair]
+        parts = [np.asarray(part, dtype=np.float64) for part in standardize]
     except (TypeError, ValueError):
         parts = []
     if len(parts) != 2 or any(part.shape not in ((), (n_features,)) for part in parts):
         raise ValueError(
             f"standardize must be True, False or a pair (mean, deviation) of "
-            f"{n_features} numbers each, but {pair!r} was given."
+            f"{n_features} numbers each, but {standardize!r} was given."
         )
     mean, scale = (np.broadcast_to(part, n_features).copy() for part in parts)
     if not (np.isfinite(mean).all() and np.all((scale > 0) & np.isfinite(scale))):
         raise ValueError(
             "standardize must have finite means and positive deviations, but "
-            f"{pair!r} was given."
+            f"{standardize!r} was given."
         )
     return np.zeros(n_features) if sparse else mean, scale
 
 
-def apply_scaling(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
+def apply_scaling(X: Any, mean: Array, scale: Array) -> Any:
     """Return (X - mean) / scale; X itself if mean is 0 and scale is 1."""
     if not mean.any() and np.all(scale == 1):
         return X

@@ -124,33 +124,60 @@ def solve(
 ) -> AdviceSolution:
     """Solve the problem of the module docstring."""
     n, p = rows.X.shape
+    n_u = sum(len(region.d) for region in regions)
+    bias, size = -1.0 if fit_intercept else 0.0, p + 1 + n_u
+    sides = rows.sign[:, None]
+    if isinstance(rows.X, np.ndarray):
+        margins = np.hstack([sides * rows.X, bias * sides])
+    else:
+        margins = diagonal(rows.sign) @ sp.csr_array(rows.X)
+        margins = sp.hstack([margins, sp.csr_array(bias * sides)], format="csr")
     unmentioned = np.zeros(p)
     for region in regions:
         unmentioned[~region.D.any(axis=0)] += region.weight
-    n_u = sum(len(region.d) for region in regions)
     square = np.concatenate([np.ones(p), [0.0], np.zeros(n_u)])
     # Without an intercept, b only occurs in its square and is therefore 0.
     square[p] = float(penalize_intercept or not fit_intercept)
-    bias = -1.0 if fit_intercept else 0.0
-    losses = _Losses(p, n_u)
-    if regions:
-        curvature = losses.add_rules(regions, bias, squared)
     if squared:
         square[:p] += unmentioned
-    elif unmentioned.any():
+    P = diagonal(square)
+    # Rows of a matrix G, a target of G x with x = (w, b, u_1, …, u_m), and the costs of
+    # values below and above it.
+    losses = [(sp.csr_array((0, size)), 0.0, np.empty(0), np.empty(0))]
+    if regions:
+        sign = np.array([region.sign for region in regions])
+        weight = np.array([region.weight for region in regions])
+        mentioned = [region.mentioned for region in regions]
+        rule_of_eta = np.repeat(np.arange(len(regions)), list(map(len, mentioned)))
+        cost = weight[rule_of_eta]
+        # -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns.
+        zeta_b = _unit_rows(np.full(len(sign), p), p + 1, bias * sign)
+        zeta_u = sp.block_diag([sp.csr_array(-region.d[None, :]) for region in regions])
+        losses.append((sp.hstack([zeta_b, zeta_u]), 1.0, weight, np.zeros(len(sign))))
+        positive = _unit_rows(np.arange(p + 1, size), size, np.ones(n_u))
+        losses.append((positive, 0.0, np.full(n_u, np.inf), np.zeros(n_u)))
+        eta_w = _unit_rows(np.concatenate(mentioned), p + 1, sign[rule_of_eta])
+        parts = zip(regions, mentioned, strict=True)
+        eta_u = sp.block_diag([sp.csr_array(r.D[:, columns].T) for r, columns in parts])
+        eta = sp.hstack([eta_w, eta_u], format="csr")
+        if squared:
+            P = P + eta.T @ diagonal(cost) @ eta
+        else:
+            losses.append((eta, 0.0, cost, cost))
+    if not squared:
         columns = np.flatnonzero(unmentioned)
         cost = unmentioned[columns]
-        losses.add(0.0, cost, cost, w=_unit_rows(columns, p, np.ones(len(columns))))
-    P = diagonal(square)
+        losses.append((_unit_rows(columns, size, np.ones(len(cost))), 0.0, cost, cost))
+    matrices, targets, up, down = zip(*losses, strict=True)
+    rest = sp.csr_array(sp.vstack(matrices, format="csr"))
+    rest.eliminate_zeros()
     problem = PiecewiseProblem(
-        P=P + curvature if regions and squared else P,
-        data=_margins(rows, bias),
-        rest=sp.csr_array(sp.bmat(losses.blocks, format="csr"))
-        if losses.blocks
-        else sp.csr_array((0, len(square))),
-        h=np.concatenate([np.ones(n), *losses.targets]),
-        up=np.concatenate([rows.cost, *losses.up]),
-        down=np.concatenate([np.zeros(n), *losses.down]),
+        P=P,
+        data=margins,
+        rest=rest,
+        h=np.concatenate([np.ones(n), np.repeat(targets, list(map(len, up)))]),
+        up=np.concatenate([rows.cost, *up]),
+        down=np.concatenate([np.zeros(n), *down]),
     )
     solution = solve_piecewise(problem, tol, max_iter, tuning)
     x = solution.x
@@ -170,68 +197,6 @@ def solve(
     )
 
 
-def _margins(rows: LabelledRows, bias: float) -> Any:
-    """Return the matrix of y (w·x - b) in (w, b)."""
-    sign = rows.sign[:, None]
-    if isinstance(rows.X, np.ndarray):
-        return np.hstack([sign * rows.X, bias * sign])
-    margins = diagonal(rows.sign) @ sp.csr_array(rows.X)
-    return sp.hstack([margins, sp.csr_array(bias * sign)], format="csr")
-
-
-class _Losses:
-    """Linear losses of x = (w, b, u_1, …, u_m), in blocks of rows."""
-
-    def __init__(self, p: int, n_u: int):
-        self.p, self.n_u = p, n_u
-        self.blocks: list[list[Any]] = []
-        self.targets: list[Array] = []
-        self.up: list[Array] = []
-        self.down: list[Array] = []
-
-    def add(
-        self,
-        target: float,
-        up: Array,
-        down: Array | None = None,
-        w: Any = None,
-        b: Any = None,
-        u: Any = None,
-    ) -> None:
-        """Add losses of `w` w + `b` b + `u` u below or above a target, at a cost."""
-        n = len(up)
-        if n:
-            parts = zip((w, b, u), (self.p, 1, self.n_u), strict=True)
-            self.blocks.append(
-                [sp.csr_array((n, k)) if m is None else m for m, k in parts if k]
-            )
-            self.targets.append(np.full(n, target))
-            self.up.append(up)
-            self.down.append(np.zeros(n) if down is None else down)
-
-    def add_rules(self, regions: Sequence[Region], bias: float, squared: bool) -> Any:
-        """Add -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns.
-
-        The squares of η are returned as a matrix instead.
-        """
-        sign = np.array([region.sign for region in regions])
-        weight = np.array([region.weight for region in regions])
-        mentioned = [region.mentioned for region in regions]
-        rule_of_eta = np.repeat(np.arange(len(regions)), list(map(len, mentioned)))
-        cut = sp.block_diag([sp.csr_array(-region.d[None, :]) for region in regions])
-        self.add(1.0, weight, b=sp.csr_array(bias * sign[:, None]), u=cut)
-        self.add(0.0, np.full(self.n_u, np.inf), u=diagonal(np.ones(self.n_u)))
-        eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
-        parts = zip(regions, mentioned, strict=True)
-        eta_u = sp.block_diag([sp.csr_array(r.D[:, columns].T) for r, columns in parts])
-        cost = weight[rule_of_eta]
-        if not squared:
-            self.add(0.0, cost, cost, w=eta_w, u=eta_u)
-            return None
-        eta = sp.hstack([eta_w, sp.csr_array((len(cost), 1)), eta_u], format="csr")
-        return eta.T @ diagonal(cost) @ eta
-
-
 def _unit_rows(columns: NDArray[np.intp], p: int, values: Array) -> Any:
     """Return a matrix with one row per entry of `columns` and a single value there."""
     positions = (np.arange(len(columns)), columns)
@@ -244,7 +209,7 @@ def is_empty(region: Region) -> bool:
     if len(columns) == 0:
         return bool(np.any(region.d < 0))
     D = region.D[:, columns]
-    return isinstance(_program(np.zeros(len(columns)), A_ub=D, b_ub=region.d), int)
+    return _program(np.zeros(len(columns)), A_ub=D, b_ub=region.d) is None
 
 
 def least_value(region: Region, w: Array, b: float) -> float:
@@ -271,7 +236,7 @@ def least_value(region: Region, w: Array, b: float) -> float:
         b_ub=region.d,
         bounds=(0, None),
     )
-    if isinstance(answer, int):
+    if answer is None:
         return -np.inf
     plus, minus = np.split(answer, 2)
     return float(w @ (plus - minus) - b)
@@ -284,7 +249,7 @@ def tightest_proof(region: Region, u: Array) -> Array:
     """
     D = region.D[:, region.mentioned]
     answer = _program(region.d, A_eq=D.T, b_eq=D.T @ u, bounds=(0, None))
-    return u if isinstance(answer, int) else answer
+    return u if answer is None else answer
 
 
 def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:
@@ -333,22 +298,18 @@ def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
         b_ub=-np.ones(len(regions)),
         bounds=[_FREE] * p + [intercept] + [(0, None)] * n_u,
     )
-    return not isinstance(answer, int)
+    return answer is not None
 
 
-def _program(cost: Array, bounds: Any = _FREE, **constraints: Any) -> Array | int:
-    """Return the solution of a linear program, or the status if there is none."""
-    result = linprog(cost, bounds=bounds, method="highs", **constraints)
-    if result.status not in (0, _INFEASIBLE, _UNBOUNDED):
-        # Presolve may end with "infeasible or unbounded"; the simplex method decides.
-        options = {"presolve": False}
+def _program(cost: Array, bounds: Any = _FREE, **constraints: Any) -> Array | None:
+    """Return the solution of a linear program; None if infeasible or unbounded."""
+    # Presolve may end with "infeasible or unbounded"; the simplex method decides.
+    for method, options in (("highs", {}), ("highs-ds", {"presolve": False})):
         result = linprog(
-            cost, bounds=bounds, method="highs-ds", options=options, **constraints
+            cost, bounds=bounds, method=method, options=options, **constraints
         )
-    if result.status == 0:
-        return result.x
-    if result.status in (_INFEASIBLE, _UNBOUNDED):
-        return int(result.status)
+        if result.status in (0, _INFEASIBLE, _UNBOUNDED):
+            return result.x if result.status == 0 else None
     raise RuntimeError(
         f"The linear program of a rule could not be solved: {result.message} Rescale "
         "the columns, for instance with standardize=True."

@@ -24,10 +24,10 @@ checked where it is used, so that the parser needs no backtracking.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from lupi._stored import stored
 from lupi._words import listed
 
-Terms = dict[str, float]
+Terms = dict[str | None, float]
 Label = bool | int | float | str
 
 KEYWORDS = ("and", "or")
@@ -43,8 +43,10 @@ WORD = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(
     r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<word>[^\W\d]\w*)"
-    r"|(?P<quoted>`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
-    r"|(?P<sign>=>|<=|>=|[⇒≤≥∧∨<>+\-*/()])",
+    r"|(?P<column>`(?:\\.|[^`\\])*`)"
+    r"|(?P<quoted>'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
+    r"|(?P<sign>=>|<=|>=|[⇒≤≥∧∨<>+\-*/()])"
+    r"|(?P<space>\s+)|(?P<other>.)",
     re.DOTALL,
 )
 _SPELLINGS = {"⇒": "=>", "≤": "<=", "≥": ">=", "∧": "and", "∨": "or"}
@@ -80,9 +82,7 @@ class RuleError(ValueError):
 
     def __init__(self, problem: str, text: str, position: int):
         super().__init__(problem, text, position)
-        self.problem = problem
-        self.text = text
-        self.position = position
+        self.problem, self.text, self.position = problem, text, position
 
     def __str__(self) -> str:
         rest = self.text[self.position : self.position + 20]
@@ -169,7 +169,17 @@ class Rule:
                 f"D has {n_columns} columns, so names must be {n_columns} different "
                 f"names, but {list(self.names)} was given."
             )
-        self.label = _checked_label(label)
+        label = label.item() if isinstance(label, np.generic) else label
+        if isinstance(label, float) and not np.isfinite(label):
+            raise ValueError(
+                f"The label of a rule must be finite, but {label} was given."
+            )
+        if not isinstance(label, bool | int | float | str):
+            raise TypeError(
+                "The label of a rule must be a number, a bool or a string, but an "
+                f"object of type {type(label).__name__} was given."
+            )
+        self.label = label
         self._pieces: tuple[str, ...] | None = None
 
     @classmethod
@@ -202,19 +212,15 @@ class Rule:
                 "arrays."
             )
         alternatives, label = _Parser(text).rule()
-        rules = [cls._of(comparisons, label, name) for comparisons in alternatives]
+        rules = []
+        for comparisons in alternatives:
+            rows = [row for _, own in comparisons for row in own]
+            names = list(dict.fromkeys(column for terms, _ in rows for column in terms))
+            D = [[terms.get(column, 0.0) for column in names] for terms, _ in rows]
+            rule = cls(D, [bound for _, bound in rows], label, names=names, name=name)
+            rule._pieces = tuple(text for text, _ in comparisons)
+            rules.append(rule)
         return rules[0] if len(rules) == 1 else rules
-
-    @classmethod
-    def _of(
-        cls, comparisons: list[_Comparison], label: Label, name: str | None
-    ) -> Rule:
-        rows = [row for comparison in comparisons for row in comparison.rows]
-        names = list(dict.fromkeys(column for terms, _ in rows for column in terms))
-        D = [[terms.get(column, 0.0) for column in names] for terms, _ in rows]
-        rule = cls(D, [bound for _, bound in rows], label, names=names, name=name)
-        rule._pieces = tuple(comparison.text for comparison in comparisons)
-        return rule
 
     def region(
         self, feature_names: Sequence[str] | None, n_features: int
@@ -291,10 +297,13 @@ class Rule:
     def __str__(self) -> str:
         pieces = self._pieces
         if pieces is None:
-            columns = [_column_text(column) for column in self.names]
+            columns = [_written(column, "`") for column in self.names]
             rows = zip(self.D, self.d, strict=True)
             pieces = tuple(_row_text(row, bound, columns) for row, bound in rows)
-        return f"{' and '.join(pieces)} => {_label_text(self.label)}"
+        label = repr(self.label)
+        if isinstance(self.label, str):
+            label = _written(self.label, "'", "true", "false")
+        return f"{' and '.join(pieces)} => {label}"
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f", name={self.name!r}"
@@ -342,32 +351,11 @@ def read_advice(advice: Any) -> list[Rule]:
     )
 
 
-def _checked_label(label: Any) -> Label:
-    label = label.item() if isinstance(label, np.generic) else label
-    if isinstance(label, float) and not np.isfinite(label):
-        raise ValueError(f"The label of a rule must be finite, but {label} was given.")
-    if not isinstance(label, bool | int | float | str):
-        raise TypeError(
-            "The label of a rule must be a number, a bool or a string, but an object "
-            f"of type {type(label).__name__} was given."
-        )
-    return label
-
-
-def _quoted(text: str, quote: str) -> str:
+def _written(text: str, quote: str, *reserved: str) -> str:
+    """Return a word as it is, and other text in quotes."""
+    if WORD.fullmatch(text) and text.lower() not in (*KEYWORDS, *reserved):
+        return text
     return quote + re.sub(rf"([\\{quote}])", r"\\\1", text) + quote
-
-
-def _column_text(column: str) -> str:
-    bare = WORD.fullmatch(column) and column.lower() not in KEYWORDS
-    return column if bare else _quoted(column, "`")
-
-
-def _label_text(label: Label) -> str:
-    if not isinstance(label, str):
-        return repr(label)
-    bare = WORD.fullmatch(label) and label.lower() not in (*KEYWORDS, "true", "false")
-    return label if bare else _quoted(label, "'")
 
 
 def _number_text(value: float) -> str:
@@ -390,92 +378,58 @@ def _row_text(row: NDArray[np.float64], bound: float, columns: list[str]) -> str
     return f"{text} {relation} {_number_text(flip * float(bound))}"
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """The text of one comparison, and its rows ``terms · x <= bound``."""
-
-    text: str
-    rows: tuple[tuple[Terms, float], ...]
-
-
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     value: str
     start: int
     end: int
 
 
-@dataclass(frozen=True)
-class _Form:
-    """A linear form: terms · x + constant."""
+class _Node(NamedTuple):
+    """A linear form, or a condition: alternatives, each a list of comparisons.
 
-    terms: Terms
-    constant: float
-    start: int
+    A form is a dict of terms, with the constant under None. A comparison is its text,
+    and rows ``terms · x <= bound``.
+    """
 
-    def times(self, factor: float) -> _Form:
-        terms = {name: factor * value for name, value in self.terms.items()}
-        return _Form(terms, factor * self.constant, self.start)
-
-
-def _sum(parts: list[tuple[_Form, float]]) -> _Form:
-    """Add forms, each times a factor; the sum starts where the first form does."""
-    terms: Terms = {}
-    constant = 0.0
-    for form, factor in parts:
-        constant += factor * form.constant
-        for name, value in form.terms.items():
-            terms[name] = terms.get(name, 0.0) + factor * value
-    return _Form(terms, constant, parts[0][0].start)
-
-
-@dataclass(frozen=True)
-class _Condition:
-    """Alternatives, each a conjunction of comparisons."""
-
-    alternatives: list[list[_Comparison]]
+    value: Any
     start: int
 
 
-def _unquoted(token: str) -> str:
-    return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
+def _sum(parts: list[tuple[Terms, float]]) -> Terms:
+    """Add forms, each times a factor."""
+    total: Terms = {None: 0.0}
+    for terms, factor in parts:
+        for name, value in terms.items():
+            total[name] = total.get(name, 0.0) + factor * value
+    return total
 
 
 class _Parser:
     def __init__(self, text: str):
         self.text = text
-        self.tokens = self._tokens()
+        self.tokens = [self._token_of(match) for match in _TOKEN.finditer(text)]
+        self.tokens = [token for token in self.tokens if token.kind != "space"]
+        self.tokens.append(_Token("end", "", len(text), len(text)))
         self.next = 0
         self.depth = 0
 
-    def _tokens(self) -> list[_Token]:
-        tokens, position = [], 0
-        while position < len(self.text):
-            if self.text[position].isspace():
-                position += 1
-                continue
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                raise RuleError(self._expected(position), self.text, position)
-            value = _SPELLINGS.get(match[0], match[0])
-            kind = str(match.lastgroup)
-            if kind == "word" and value.lower() in KEYWORDS:
-                value = value.lower()
-                kind = "sign"
-            tokens.append(_Token(kind, value, position, match.end()))
-            position = match.end()
-        tokens.append(_Token("end", "", position, position))
-        return tokens
-
-    def _expected(self, position: int) -> str:
-        """Return what was expected in place of a character that starts no token."""
-        sign = self.text[position]
-        if sign in "`'\"":
-            return f"Expected a closing {sign}."
-        if sign in "=!":
-            return "Expected one of the comparisons <=, <, >=, > or the arrow =>."
-        return "Expected a number, a column, a comparison or '=>'."
+    def _token_of(self, match: re.Match[str]) -> _Token:
+        kind, value = str(match.lastgroup), _SPELLINGS.get(match[0], match[0])
+        if kind == "other":
+            problem = "Expected a number, a column, a comparison or '=>'."
+            if value in "`'\"":
+                problem = f"Expected a closing {value}."
+            elif value in "=!":
+                problem = (
+                    "Expected one of the comparisons <=, <, >=, > or the arrow =>."
+                )
+            raise RuleError(problem, self.text, match.start())
+        if kind in ("column", "quoted"):
+            value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+        elif kind == "word" and value.lower() in KEYWORDS:
+            kind, value = "sign", value.lower()
+        return _Token(kind, value, *match.span())
 
     # -- moving through the tokens ------------------------------------------------
 
@@ -497,173 +451,158 @@ class _Parser:
 
     # -- the grammar, top down ----------------------------------------------------
 
-    def rule(self) -> tuple[list[list[_Comparison]], Label]:
+    def rule(self) -> tuple[list[list[Any]], Label]:
         """Return the comparisons of each alternative of ``or``, and the label."""
-        condition = self._as_condition(self._disjunction())
+        alternatives = self._alternatives(self._disjunction())
         if not self._accept("=>"):
             raise self._error("Expected 'and', 'or' or '=> label'.")
         label = self._label()
         if self.token.kind != "end":
             raise self._error("Expected nothing after the label.")
-        return condition.alternatives, label
+        return alternatives, label
 
     def _label(self) -> Label:
-        sign = self._accept("+", "-")
-        token = self.token
+        sign, token = self._accept("+", "-"), self.token
         self.next += token.kind != "end"
         if token.kind == "number":
-            value = self._number_label(token)
+            value: int | float
+            if token.value.isdigit() and len(token.value) <= 4000:
+                value = int(token.value)
+            else:
+                value = self._finite(float(token.value), token.start)
             return -value if sign and sign.value == "-" else value
         if sign is None and token.kind == "word":
             return {"True": True, "False": False}.get(token.value, token.value)
-        if sign is None and token.kind == "quoted" and token.value[0] != "`":
-            return _unquoted(token.value)
+        if sign is None and token.kind == "quoted":
+            return token.value
         raise self._error(
             "Expected a label: a number, a word, or text in quotes.", token.start
         )
 
-    def _number_label(self, token: _Token) -> int | float:
-        if token.value.isdigit() and len(token.value) <= 4000:
-            return int(token.value)
-        return self._finite(float(token.value), token.start)
-
-    def _disjunction(self) -> _Form | _Condition:
+    def _disjunction(self) -> _Node:
         left = self._conjunction()
         while self._accept("or"):
-            first = self._as_condition(left)
-            second = self._as_condition(self._conjunction())
-            both = first.alternatives + second.alternatives
+            both = self._alternatives(left)
+            both = both + self._alternatives(self._conjunction())
             self._check_count(len(both))
-            left = _Condition(both, first.start)
+            left = _Node(both, left.start)
         return left
 
-    def _conjunction(self) -> _Form | _Condition:
+    def _conjunction(self) -> _Node:
         left = self._comparison()
-        if not self._accept("and"):
-            return left
-        first = self._as_condition(left)
-        together = [list(pieces) for pieces in first.alternatives]
-        while True:
-            second = self._as_condition(self._comparison()).alternatives
+        while self._accept("and"):
+            together = self._alternatives(left)
+            second = self._alternatives(self._comparison())
             self._check_count(len(together) * len(second))
             if len(second) == 1:  # in place, so that the time is linear in the text
                 for pieces in together:
                     pieces += second[0]
             else:
                 together = [a + b for a in together for b in second]
-            if not self._accept("and"):
-                return _Condition(together, first.start)
+            left = _Node(together, left.start)
+        return left
 
     def _check_count(self, n_alternatives: int) -> None:
         if n_alternatives > _MAX_RULES:
             raise self._error(f"Expected at most {_MAX_RULES} rules from one text.")
 
-    def _comparison(self) -> _Form | _Condition:
-        left = self._form()
-        if not (relation := self._accept(*_RELATIONS)):
-            return left
-        form = self._as_form(left)
+    def _comparison(self) -> _Node:
+        left = form = self._form()
         rows = []
-        while relation:
-            right = self._as_form(self._form())
-            rows.append(self._row(form, relation, right))
-            form, relation = right, self._accept(*_RELATIONS)
-        end = self.tokens[self.next - 1].end
-        start = left.start
-        return _Condition([[_Comparison(self.text[start:end], tuple(rows))]], start)
+        while relation := self._accept(*_RELATIONS):
+            sides = [self._terms(form), self._terms(right := self._form())]
+            small, large = reversed(sides) if relation.value[0] == ">" else sides
+            terms = _sum([(small, 1.0), (large, -1.0)])
+            bound = -terms.pop(None)
+            if not terms:
+                raise self._error(
+                    "Expected a column on one side of the comparison.", form.start
+                )
+            for value in (*terms.values(), bound):
+                self._finite(value, form.start)
+            rows.append((terms, bound))
+            form = right
+        if not rows:
+            return left
+        text = self.text[left.start : self.tokens[self.next - 1].end]
+        return _Node([[(text, rows)]], left.start)
 
-    def _row(self, left: _Form, relation: _Token, right: _Form) -> tuple[Terms, float]:
-        greater = relation.value.startswith(">")
-        small, large = (right, left) if greater else (left, right)
-        difference = _sum([(small, 1.0), (large, -1.0)])
-        if not difference.terms:
-            raise self._error(
-                "Expected a column on one side of the comparison.", left.start
-            )
-        for value in (*difference.terms.values(), difference.constant):
-            self._finite(value, left.start)
-        return difference.terms, -difference.constant
-
-    def _form(self) -> _Form | _Condition:
+    def _form(self) -> _Node:
         left = self._signed()
-        parts: list[tuple[_Form, float]] = []
+        parts: list[tuple[Terms, float]] = []
         while sign := self._accept("+", "-"):
-            parts = parts or [(self._as_form(left), 1.0)]
+            parts = parts or [(self._terms(left), 1.0)]
             factor = 1.0 if sign.value == "+" else -1.0
-            parts.append((self._as_form(self._signed()), factor))
-        return _sum(parts) if parts else left
+            parts.append((self._terms(self._signed()), factor))
+        return _Node(_sum(parts), left.start) if parts else left
 
-    def _signed(self) -> _Form | _Condition:
-        start, factor, signed = self.token.start, 1.0, False
+    def _signed(self) -> _Node:
+        start, signs = self.token.start, []
         while sign := self._accept("+", "-"):
-            factor, signed = (-factor if sign.value == "-" else factor), True
-        value = self._product()
-        if not signed:
-            return value
-        return replace(self._as_form(value).times(factor), start=start)
+            signs.append(sign.value)
+        node = self._product()
+        if not signs:
+            return node
+        factor = (-1.0) ** signs.count("-")
+        return _Node(_sum([(self._terms(node), factor)]), start)
 
-    def _product(self) -> _Form | _Condition:
+    def _product(self) -> _Node:
         left = self._factor()
         while sign := self._accept("*", "/"):
-            form = self._as_form(left)
-            at = self.token.start
-            other = self._as_form(self._factor())
-            if sign.value == "/":
-                if other.terms or other.constant == 0:
-                    raise self._error("Expected a number other than 0 after '/'.", at)
-                terms = {k: v / other.constant for k, v in form.terms.items()}
-                constant = form.constant / other.constant
-                left = _Form(terms, constant, form.start)
-            elif form.terms and other.terms:
-                raise self._error(
-                    "Expected a number on one side of '*', since rules are linear.", at
-                )
-            elif form.terms:
-                left = form.times(other.constant)
-            else:
-                left = replace(other.times(form.constant), start=form.start)
+            one, at = self._terms(left), self.token.start
+            other = self._terms(self._factor())
+            if sign.value == "/" and (len(other) > 1 or other[None] == 0):
+                raise self._error("Expected a number other than 0 after '/'.", at)
+            if sign.value == "*" and len(other) > 1:
+                if len(one) > 1:
+                    raise self._error(
+                        "Expected a number on one side of '*', since rules are linear.",
+                        at,
+                    )
+                one, other = other, one
+            apply = operator.mul if sign.value == "*" else operator.truediv
+            terms = {name: apply(value, other[None]) for name, value in one.items()}
+            left = _Node(terms, left.start)
         return left
 
-    def _factor(self) -> _Form | _Condition:
+    def _factor(self) -> _Node:
         token = self.token
-        if token.kind == "number":
-            self.next += 1
-            return _Form({}, self._finite(float(token.value), token.start), token.start)
-        if token.kind == "word":
-            self.next += 1
-            return _Form({token.value: 1.0}, 0.0, token.start)
-        if token.kind == "quoted" and token.value[0] == "`":
-            self.next += 1
-            return _Form({_unquoted(token.value): 1.0}, 0.0, token.start)
         if self._accept("("):
-            return self._parenthesis(token)
-        if token.kind == "quoted":
+            self.depth += 1
+            if self.depth > _MAX_DEPTH:
+                raise self._error(
+                    f"Expected at most {_MAX_DEPTH} nested parentheses.", token.start
+                )
+            inside = self._disjunction()
+            if not self._accept(")"):
+                raise self._error("Expected ')'.")
+            self.depth -= 1
+            return inside._replace(start=token.start)
+        if token.kind == "number":
+            terms: Terms = {None: self._finite(float(token.value), token.start)}
+        elif token.kind in ("word", "column"):
+            terms = {None: 0.0, token.value: 1.0}
+        elif token.kind == "quoted":
             raise self._error("Expected a column; one with spaces goes in backticks.")
-        raise self._error("Expected a number or a column.")
-
-    def _parenthesis(self, opening: _Token) -> _Form | _Condition:
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            raise self._error(
-                f"Expected at most {_MAX_DEPTH} nested parentheses.", opening.start
-            )
-        inside = self._disjunction()
-        if not self._accept(")"):
-            raise self._error("Expected ')'.")
-        self.depth -= 1
-        return replace(inside, start=opening.start)
+        else:
+            raise self._error("Expected a number or a column.")
+        self.next += 1
+        return _Node(terms, token.start)
 
     # -- checks of the results ----------------------------------------------------
 
-    def _as_form(self, node: _Form | _Condition) -> _Form:
-        if isinstance(node, _Form):
-            return node
+    def _terms(self, node: _Node) -> Terms:
+        """Return a linear form; raise an error for a condition."""
+        if isinstance(node.value, dict):
+            return node.value
         raise self._error("Expected a number or a column, not a condition.", node.start)
 
-    def _as_condition(self, node: _Form | _Condition) -> _Condition:
-        if isinstance(node, _Condition):
-            return node
-        if self.token.kind in ("number", "word", "quoted") or self.token.value == "(":
+    def _alternatives(self, node: _Node) -> list[list[Any]]:
+        """Return a condition; raise an error for a linear form."""
+        if isinstance(node.value, list):
+            return node.value
+        token = self.token
+        if token.kind in ("number", "word", "column", "quoted") or token.value == "(":
             raise self._error("Expected an operator, such as *, + or <=.")
         raise self._error("Expected a comparison (<=, <, >=, >).")
 

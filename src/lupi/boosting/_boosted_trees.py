@@ -111,10 +111,6 @@ class Boosted:
     validation_scores: list[float] = field(default_factory=list)
     lasso_converged: bool = True
 
-    def decision(self, X: Any) -> np.ndarray:
-        """Return the sum of the trees."""
-        return self.ensemble.decision(X)
-
     def _drop_privileged(self) -> None:
         """Drop regressors on X*, which may contain rows of X*."""
         self.coefs = [c if isinstance(c, np.ndarray) else None for c in self.coefs]
@@ -180,7 +176,7 @@ class BoostedTrees(PrivilegedEstimator):
     def _raw(self, X: Any) -> np.ndarray:
         """Return G of every model, one column each."""
         X = self._read_X(X)
-        return np.column_stack([model.decision(X) for model in self._models])
+        return np.column_stack([model.ensemble.decision(X) for model in self._models])
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         """Yield G after each round; a model that stopped early keeps its last value."""
@@ -192,8 +188,8 @@ class BoostedTrees(PrivilegedEstimator):
             yield last
 
     def _outcomes(self, raw: np.ndarray) -> np.ndarray:
-        """Return labels or targets; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _outcomes.")
+        """Return targets; a classifier returns labels."""
+        return raw[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round.

@@ -126,17 +126,14 @@ class XGBoostEngine:
 
 def _share_of_features(max_features: Any, n_features: int) -> float:
     """Return scikit-learn's `max_features` as a share of the columns, for XGBoost."""
-    if max_features is None:
-        return 1.0
-    if max_features == "sqrt":
-        count = int(np.sqrt(n_features))
-    elif max_features == "log2":
-        count = int(np.log2(n_features))
+    named = {None: n_features, "sqrt": np.sqrt(n_features), "log2": np.log2(n_features)}
+    if max_features in named:
+        count = named[max_features]
     elif isinstance(max_features, float):
-        count = int(max_features * n_features)
+        count = max_features * n_features
     else:
-        count = min(int(max_features), n_features)
-    return max(1, count) / n_features
+        count = min(max_features, n_features)
+    return max(1, int(count)) / n_features
 
 
 @stored
@@ -273,6 +270,8 @@ class XGBoostEnsemble:
 
     def decision(self, X: Any) -> np.ndarray:
         """Return the sum of all trees."""
+        if not len(self):
+            return np.zeros(X.shape[0])
         raw = self._load().predict(self.rows(X), output_margin=True)
         return raw.astype(np.float64)
 

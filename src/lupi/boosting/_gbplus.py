@@ -29,7 +29,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
@@ -172,8 +171,6 @@ class _Grower:
         rng: np.random.RandomState,
         settings: GBPlusClassifier,
     ):
-        if not sp.issparse(X):
-            X = np.ascontiguousarray(X, dtype=np.float32)
         self.engine = settings._cart(X, rng)
         self.rate = settings.learning_rate
         self.weight = None if np.all(weight == 1) else weight

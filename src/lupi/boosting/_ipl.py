@@ -86,7 +86,6 @@ from lupi.boosting._boosted_trees import (
     BoostedTrees,
     BoostedTreesClassifier,
     LogLoss,
-    Loss,
 )
 from lupi.boosting._engines import (
     CartEnsemble,
@@ -135,8 +134,9 @@ class _BaseComments:
         rows: np.ndarray,
         weight: np.ndarray,
         settings: BaseIPL,
+        rng: np.random.RandomState,
     ):
-        self.table = table
+        self.table, self.rng = table, rng
         self.dtype = weight.dtype
         self.n_rows = len(weight)
         self.rows = slice(None) if len(rows) == self.n_rows else rows
@@ -152,20 +152,14 @@ class _BaseComments:
 
     def refresh(self, comment: Comment) -> Comment:
         """Return a comment with its penalty under changed weights."""
-        penalty = self._square_penalty(comment.values[self.rows])
-        return Comment(comment.values, penalty, comment.state)
+        return self._comment(comment.values[self.rows], comment.state)
 
-    def _on_all_rows(self, values: np.ndarray) -> np.ndarray:
-        values = values.astype(self.dtype, copy=False)
-        if isinstance(self.rows, slice):
-            return values
+    def _comment(self, values: np.ndarray, state: Any) -> Comment:
+        """Return a comment with given values on the rows that have X*."""
+        own = np.sum(self.weight * np.square(values), dtype=np.float64)
         full = np.zeros(self.n_rows, dtype=self.dtype)
         full[self.rows] = values
-        return full
-
-    def _square_penalty(self, values: np.ndarray) -> float:
-        own = np.sum(self.weight * np.square(values), dtype=np.float64)
-        return self.C2 * float(total(own))
+        return Comment(full, self.C2 * float(total(own)), state)
 
 
 class LinearComments(_BaseComments):
@@ -191,8 +185,7 @@ class LinearComments(_BaseComments):
 
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given w."""
-        values = self.table @ coef
-        return Comment(self._on_all_rows(values), self._square_penalty(values), coef)
+        return self._comment(self.table @ coef, coef)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the optimal comment for the errors e = h − r."""
@@ -200,8 +193,7 @@ class LinearComments(_BaseComments):
         if self._metric is not None:
             beta = self._metric @ beta
         beta = (self.shrink * beta).astype(self.dtype, copy=False)
-        values = self.basis @ beta
-        return Comment(self._on_all_rows(values), self._square_penalty(values), beta)
+        return self._comment(self.basis @ beta, beta)
 
     def coef(self, comment: Comment) -> np.ndarray:
         """Return the w of a fitted comment."""
@@ -212,7 +204,7 @@ class AtomComments(_BaseComments):
     """c = v·x̃ with x̃ = Dᵀx*, D the projections of the first rounds; v by lasso."""
 
     def __init__(self, dense: LinearComments, atoms: np.ndarray):
-        # The rows, weights and parameters are those of the dense rounds.
+        # The rows and parameters are those of the dense rounds.
         self.__dict__.update(dense.__dict__)
         self.atoms = atoms
         self.converged = True
@@ -241,11 +233,8 @@ class AtomComments(_BaseComments):
 
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given v."""
-        return Comment(
-            self._on_all_rows(self._columns @ coef),
-            self._total * self.C2 * float(np.abs(coef).sum()),
-            coef,
-        )
+        penalty = self._total * self.C2 * float(np.abs(coef).sum())
+        return replace(self._comment(self._columns @ coef, coef), penalty=penalty)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the optimal comment for the errors.
@@ -253,26 +242,24 @@ class AtomComments(_BaseComments):
         Successive projections are nearly parallel, so that coordinate descent converges
         slowly; the homotopy method (LARS) is exact after a few steps.
         """
-        if self.C1 == 0:
-            return self.start(np.zeros(self.atoms.shape[1]))
-        threshold = self.C2 / (2 * self.C1)
+        coef = np.zeros(self.atoms.shape[1])
+        threshold = self.C2 / (2 * self.C1) if self.C1 > 0 else np.inf
         own = self._scaled.T @ (self._scale * error[self.rows])
         correlation = total(own) / self._n
-        if np.abs(correlation).max() <= threshold:
-            return self.start(np.zeros(self.atoms.shape[1]))
-        with warnings.catch_warnings():
-            # Convergence is checked below, by the optimality of the result.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            _, _, coef = lars_path_gram(
-                self._n * correlation,
-                self._gram,
-                n_samples=self._n,
-                alpha_min=threshold,
-                method="lasso",
-                return_path=False,
-            )
-        residual = np.abs(correlation - self._gram @ coef / self._n).max()
-        self.converged &= bool(residual <= 1.01 * threshold)
+        if np.abs(correlation).max() > threshold:
+            with warnings.catch_warnings():
+                # Convergence is checked below, by the optimality of the result.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                _, _, coef = lars_path_gram(
+                    self._n * correlation,
+                    self._gram,
+                    n_samples=self._n,
+                    alpha_min=threshold,
+                    method="lasso",
+                    return_path=False,
+                )
+            residual = np.abs(correlation - self._gram @ coef / self._n).max()
+            self.converged &= bool(residual <= 1.01 * threshold)
         return self.start(coef)
 
     def coef(self, comment: Comment) -> np.ndarray:
@@ -283,16 +270,11 @@ class AtomComments(_BaseComments):
 class RegressorComments(_BaseComments):
     """c = f(x*) with f a scikit-learn regressor, fitted to C1/(C1+C2) · e."""
 
-    def __init__(self, rng: np.random.RandomState, *rows: Any):
-        super().__init__(*rows)
-        self.rng = rng
-
     def start(self, state: Any) -> Comment:
         """Return the comment of a fitted regressor; zero for None."""
         if state is None:
-            return Comment(np.zeros(self.n_rows, dtype=self.dtype), 0.0, None)
-        values = np.ravel(state.predict(self.table))
-        return Comment(self._on_all_rows(values), self._square_penalty(values), state)
+            return self._comment(np.zeros(len(self.table)), None)
+        return self._comment(np.ravel(state.predict(self.table)), state)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the comment of the regressor fitted to the errors."""
@@ -338,160 +320,6 @@ def _triangle(matrix: np.ndarray) -> np.ndarray:
     """Return the R of the QR decomposition of a matrix with more rows than columns."""
     (core,) = linalg.qr(matrix, mode="r", check_finite=False)
     return core[: matrix.shape[1]]
-
-
-def alternate(
-    engine: Engine,
-    comments: Comments,
-    residual: np.ndarray,
-    weight: np.ndarray | None,
-    comment: Comment,
-    settings: BaseIPL,
-) -> tuple[GrownTree, Comment, list[float], int]:
-    """Alternate between tree and comment in one round, until convergence.
-
-    A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
-    pass is rejected and ends the round.
-
-    Returns the tree and the comment of the last accepted pass, the objective after each
-    accepted pass, and the number of trees grown, including a rejected one.
-    """
-    strength = settings.privileged_weight
-    share = engine.dtype(strength / (strength + 1.0))
-
-    def objective(error: np.ndarray, comment: Comment) -> float:
-        explained = _sum_of_squares(error - comment.values, weight)
-        own = _sum_of_squares(error, weight) + strength * explained
-        return float(total(own)) + comment.penalty
-
-    best: tuple[GrownTree, Comment] | None = None
-    value = np.inf
-    trace: list[float] = []
-    passes = 0
-    while passes < settings.max_inner_iter:
-        passes += 1
-        grown = engine.grow(
-            residual + share * comment.values, weight, settings.learning_rate
-        )
-        error = grown.values - residual
-        before = objective(error, comment)
-        comment = comments.fit(error)
-        after = objective(error, comment)
-        if after > value:
-            break
-        # The smaller of the decreases by the whole pass and by its second half.
-        gain = min(before, value) - after
-        best, value = (grown, comment), after
-        trace.append(after)
-        if gain <= settings.tol * after:
-            break
-    assert best is not None
-    return (*best, trace, passes)
-
-
-def boost(
-    model: Boosted,
-    engine: Engine,
-    loss: Loss,
-    rows: Training,
-    comments: Comments | None,
-    settings: BaseIPL,
-    validation: Training | None = None,
-) -> None:
-    """Add rounds to `model` up to `n_estimators`, or until the loss stops improving.
-
-    `comments` is None without X*. A model with rounds is continued.
-    """
-    y = rows.y.astype(engine.dtype)
-    base_weight = rows.weight.astype(engine.dtype)
-    uniform = everywhere(bool(np.all(rows.weight == 1)))
-    share = rows.weight.sum() / total(rows.weight.sum())
-    raw = _resume(model, rows.X, engine.dtype)
-    if validation is not None:
-        raw_validation = _resume(model, validation.X, engine.dtype)
-        validation_rows = model.ensemble.rows(validation.X)
-    comment: Any = None if comments is None else _first_comment(model, comments)
-    comments, comment = _with_atoms(model, comments, comment, settings)
-    scores: list[float] = []
-
-    for _ in range(len(model.ensemble), settings.n_estimators):
-        residual = loss.residual(y, raw)
-        weight = None if uniform else base_weight
-        if isinstance(loss, LogLoss):
-            weight = loss.curvature(raw) * base_weight
-            if comments is not None:
-                comments.set_weights(weight)
-                comment = comments.refresh(comment)
-        if comments is None:
-            grown = engine.grow(residual, weight, settings.learning_rate)
-            trace = [total(_sum_of_squares(grown.values - residual, weight))]
-            passes = 1
-        else:
-            grown, comment, trace, passes = alternate(
-                engine, comments, residual, weight, comment, settings
-            )
-            model.coefs.append(comments.coef(comment))
-        raw = raw + grown.step
-        model.ensemble.append(grown.tree, settings.learning_rate)
-        model.traces.append(np.asarray(trace))
-        model.passes.append(passes)
-        own = loss.mean(y, raw, rows.weight)
-        model.train_scores.append(float(total(share * own)))
-        score = model.train_scores[-1]
-        if validation is not None:
-            raw_validation = raw_validation + model.ensemble.one(
-                grown.tree, settings.learning_rate, validation_rows
-            )
-            score = loss.mean(validation.y, raw_validation, validation.weight)
-            model.validation_scores.append(score)
-        if comments is not None and len(model.coefs) == settings.n_atoms:
-            comments, comment = _with_atoms(model, comments, comment, settings)
-        if _no_progress(score, scores, settings):
-            break
-        scores.append(score)
-    if isinstance(comments, AtomComments):
-        model.sparse_coef = comment.state
-        model.lasso_converged &= comments.converged
-    model.ensemble.finish()
-
-
-def _no_progress(score: float, before: list[float], settings: BaseIPL) -> bool:
-    """Return whether a score is no better than the last ones, as in scikit-learn."""
-    patience = settings.n_iter_no_change
-    if patience is None or len(before) < patience:
-        return False
-    smallest = score + settings.early_stopping_tol
-    return not any(smallest < one for one in before[-patience:])
-
-
-def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
-    if len(model.ensemble) == 0:
-        return np.zeros(X.shape[0], dtype=dtype)
-    return model.ensemble.decision(X).astype(dtype)
-
-
-def _first_comment(model: Boosted, comments: Any) -> Comment:
-    """Return the last comment, or a random one, which is drawn before the trees."""
-    if model.coefs:
-        return comments.start(model.coefs[-1])
-    if isinstance(comments, LinearComments):
-        first = np.asarray(model.rng.uniform(size=comments.table.shape[1]))
-        return comments.start(first)
-    return comments.start(None)
-
-
-def _with_atoms(
-    model: Boosted, comments: Any, comment: Comment | None, settings: BaseIPL
-) -> tuple[Any, Comment | None]:
-    """Return sparse comments once the model has the first projections."""
-    n_atoms = settings.n_atoms
-    if comments is None or n_atoms is None or len(model.coefs) < n_atoms:
-        return comments, comment
-    if model.atoms is None or model.sparse_coef is None:
-        model.atoms = np.column_stack(model.coefs[:n_atoms])
-        model.sparse_coef = np.eye(n_atoms)[-1]
-    sparse = AtomComments(comments, model.atoms)
-    return sparse, sparse.start(model.sparse_coef)
 
 
 def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
@@ -576,10 +404,26 @@ class BaseIPL(BoostedTrees):
                 random_state=self.random_state,
                 stratify=training.y if is_classifier(self) else None,
             )
+        engine: Engine
         for model, target in zip(models, targets, strict=True):
             rows = replace(training, y=target)
             validation = None if held_out is None else rows.take(held_out)
-            self._fit_one(model, rows.take(train), validation)
+            part = rows.take(train)
+            if self.engine == "cart":
+                engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
+            else:
+                engine = XGBoostEngine(part.X, model.rng, part.weight, self)
+            comments: Any = None  # on the rows that have X*
+            if part.privileged is not None:
+                table, own = dense(part.privileged.values), part.privileged.rows
+                if self.standardize_privileged:
+                    summary, weight = moments(table, part.weight[own])
+                    scaler = StandardScaler().fit(summary, sample_weight=weight)
+                    table = scaler.transform(table) if len(table) else table
+                kind = LinearComments if self.auxiliary is None else RegressorComments
+                weight = part.weight.astype(engine.dtype)
+                comments = kind(table, own, weight, self, model.rng)
+            self._boost(model, engine, comments, part, validation)
         self._models = models
         self._set_attributes()
 
@@ -618,54 +462,147 @@ class BaseIPL(BoostedTrees):
                 "n_estimators, or set warm_start=False."
             )
 
-    def _fit_one(
-        self, model: Boosted, part: Training, validation: Training | None
-    ) -> None:
-        engine: Engine
-        if self.engine == "cart":
-            engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
-        else:
-            engine = XGBoostEngine(part.X, model.rng, part.weight, self)
-        comments = self._make_comments(part, model.rng, engine.dtype)
-        boost(model, engine, self._loss(), part, comments, self, validation)
+    def _alternate(
+        self,
+        engine: Engine,
+        comments: Comments,
+        comment: Comment,
+        residual: Any,
+        weight: Any,
+    ) -> tuple[GrownTree, Comment, list[float], int]:
+        """Alternate between tree and comment in one round, until convergence.
 
-    def _make_comments(
-        self, part: Training, rng: np.random.RandomState, dtype: Any
-    ) -> LinearComments | RegressorComments | None:
-        """Return the comments on the rows that have X*; None without X*."""
-        if part.privileged is None:
-            return None
-        table, rows = dense(part.privileged.values), part.privileged.rows
-        if self.standardize_privileged:
-            summary, weight = moments(table, part.weight[rows])
-            scaler = StandardScaler().fit(summary, sample_weight=weight)
-            table = scaler.transform(table) if len(table) else table
-        weight = part.weight.astype(dtype)
-        if self.auxiliary is None:
-            return LinearComments(table, rows, weight, self)
-        return RegressorComments(rng, table, rows, weight, self)
+        A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
+        pass is rejected and ends the round.
+
+        Returns the tree and the comment of the last accepted pass, the objective after
+        each accepted pass, and the number of trees grown, including a rejected one.
+        """
+        strength = self.privileged_weight
+        share = engine.dtype(strength / (strength + 1.0))
+
+        def objective(error: np.ndarray, comment: Comment) -> float:
+            explained = _sum_of_squares(error - comment.values, weight)
+            own = _sum_of_squares(error, weight) + strength * explained
+            return float(total(own)) + comment.penalty
+
+        best: tuple[GrownTree, Comment] | None = None
+        value = np.inf
+        trace: list[float] = []
+        passes = 0
+        while passes < self.max_inner_iter:
+            passes += 1
+            grown = engine.grow(
+                residual + share * comment.values, weight, self.learning_rate
+            )
+            error = grown.values - residual
+            before = objective(error, comment)
+            comment = comments.fit(error)
+            after = objective(error, comment)
+            if after > value:
+                break
+            # The smaller of the decreases by the whole pass and by its second half.
+            gain = min(before, value) - after
+            best, value = (grown, comment), after
+            trace.append(after)
+            if gain <= self.tol * after:
+                break
+        assert best is not None
+        return (*best, trace, passes)
+
+    def _boost(
+        self,
+        model: Boosted,
+        engine: Engine,
+        comments: Any,
+        rows: Training,
+        validation: Training | None,
+    ) -> None:
+        """Add rounds up to `n_estimators`, or until the loss stops improving.
+
+        `comments` is None without X*. A model with rounds is continued.
+        """
+        loss, y = self._loss(), rows.y.astype(engine.dtype)
+        base_weight = rows.weight.astype(engine.dtype)
+        uniform = everywhere(bool(np.all(rows.weight == 1)))
+        share = rows.weight.sum() / total(rows.weight.sum())
+        raw = model.ensemble.decision(rows.X).astype(engine.dtype)
+        if validation is not None:
+            raw_validation = model.ensemble.decision(validation.X).astype(engine.dtype)
+            validation_rows = model.ensemble.rows(validation.X)
+        if comments is not None:
+            coef = model.coefs[-1] if model.coefs else None
+            if coef is None and isinstance(comments, LinearComments):
+                coef = model.rng.uniform(size=comments.table.shape[1])
+            comment = comments.start(coef)
+        scores: list[float] = []
+
+        for _ in range(len(model.ensemble), self.n_estimators):
+            n_dense = self.n_atoms or self.n_estimators  # rounds before sparse ones
+            if len(model.coefs) >= n_dense and isinstance(comments, LinearComments):
+                if model.atoms is None:
+                    model.atoms = np.column_stack(model.coefs[:n_dense])
+                    model.sparse_coef = np.eye(n_dense)[-1]
+                comments = AtomComments(comments, model.atoms)
+                comment = comments.start(model.sparse_coef)
+            residual = loss.residual(y, raw)
+            weight = None if uniform else base_weight
+            if isinstance(loss, LogLoss):
+                weight = loss.curvature(raw) * base_weight
+                if comments is not None:
+                    comments.set_weights(weight)
+                    comment = comments.refresh(comment)
+            if comments is None:
+                grown = engine.grow(residual, weight, self.learning_rate)
+                trace = [total(_sum_of_squares(grown.values - residual, weight))]
+                passes = 1
+            else:
+                grown, comment, trace, passes = self._alternate(
+                    engine, comments, comment, residual, weight
+                )
+                model.coefs.append(comments.coef(comment))
+            raw = raw + grown.step
+            model.ensemble.append(grown.tree, self.learning_rate)
+            model.traces.append(np.asarray(trace))
+            model.passes.append(passes)
+            own = loss.mean(y, raw, rows.weight)
+            model.train_scores.append(float(total(share * own)))
+            score = model.train_scores[-1]
+            if validation is not None:
+                raw_validation = raw_validation + model.ensemble.one(
+                    grown.tree, self.learning_rate, validation_rows
+                )
+                score = loss.mean(validation.y, raw_validation, validation.weight)
+                model.validation_scores.append(score)
+            patience, least = self.n_iter_no_change, score + self.early_stopping_tol
+            if patience is not None and len(scores) >= patience:
+                better = [one for one in scores[-patience:] if least < one]
+                if not better:
+                    break
+            scores.append(score)
+        if isinstance(comments, AtomComments):
+            model.sparse_coef = comment.state
+            model.lasso_converged &= comments.converged
+        model.ensemble.finish()
 
     def _set_attributes(self) -> None:
-        def collect(values: list[Any]) -> Any:
-            return values[0] if len(values) == 1 else values
-
         models = self._models
-        self.objective_trace_ = collect([model.traces for model in models])
-        self.inner_iterations_ = collect([np.array(m.passes) for m in models])
-        self.train_score_ = collect([np.array(m.train_scores) for m in models])
-        self.n_estimators_ = collect([len(model.ensemble) for model in models])
+        each: dict[str, list[Any]] = {
+            "objective_trace_": [model.traces for model in models],
+            "inner_iterations_": [np.array(model.passes) for model in models],
+            "train_score_": [np.array(model.train_scores) for model in models],
+            "n_estimators_": [len(model.ensemble) for model in models],
+        }
         if models[0].validation_scores:
             scores = [np.array(model.validation_scores) for model in models]
-            self.validation_score_ = collect(scores)
-        else:  # warm_start keeps the attributes of the last fit
-            self.__dict__.pop("validation_score_", None)
+            each["validation_score_"] = scores
         if self.auxiliary is None:
             none = np.empty((0, self.n_privileged_features_in_))
-            self.privileged_coef_ = collect(
-                [np.array(model.coefs) if model.coefs else none for model in models]
-            )
-        else:
-            self.__dict__.pop("privileged_coef_", None)
+            each["privileged_coef_"] = [np.array(m.coefs or none) for m in models]
+        for name in ("validation_score_", "privileged_coef_"):
+            self.__dict__.pop(name, None)  # of an earlier fit, with warm_start
+        for name, values in each.items():
+            setattr(self, name, values[0] if len(values) == 1 else values)
         if not all(model.lasso_converged for model in models):
             warnings.warn(
                 "The lasso of sparse IPL did not reach its tolerance in some rounds, "
@@ -798,9 +735,6 @@ class IPLRegressor(TargetRegressor, BaseIPL):
         tune="`privileged_weight`, `privileged_reg`, and the parameters of boosting",
         rank=41,
     )
-
-    def _outcomes(self, raw: np.ndarray) -> np.ndarray:
-        return raw[:, 0]
 
     def _targets(self, X: Any) -> np.ndarray:
         return self._outcomes(self._raw(X))

@@ -23,14 +23,13 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._parameters import CountOrShare, Estimator, Instance, Seed, parameters
 from lupi.base import ModelInfo, PrivilegedEstimator, Training, check_classes
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import side_by_side
-from lupi.transfer._fitting import refuse_regressor, scaled
+from lupi.transfer._fitting import refuse_regressor, scaled, with_inner_tags
 
 Selector = Annotated[Any, Instance(["fit", "get_support"]), None]
 
@@ -190,12 +189,10 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         given = training.privileged
         if given is None:
             return others if others.shape[1] else None
-        if others.shape[1] == 0:
-            return given.values if given.complete else given.dense_full()
-        if given.complete:
-            return side_by_side(others, given.values)
-        joined = side_by_side(others[given.rows], given.values)
-        return replace(given, values=joined).dense_full()
+        if others.shape[1]:
+            joined = side_by_side(others[given.rows], given.values)
+            given = replace(given, values=joined)
+        return given.values if given.complete else given.dense_full()
 
     def _stage(self) -> Any:
         return self.estimator_ if hasattr(self, "estimator_") else self._estimator()
@@ -206,8 +203,4 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        stages = [get_tags(self._estimator())]
-        if self.selector is not None:
-            stages.append(get_tags(self.selector))
-        tags.input_tags.sparse = all(stage.input_tags.sparse for stage in stages)
-        return tags
+        return with_inner_tags(tags, self._estimator(), self.selector, nan=False)

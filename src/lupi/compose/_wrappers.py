@@ -336,14 +336,11 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         self, X: Any, y: Any, privileged: Any, sample_weight: Any
     ) -> Any:
         """Fit the transformer on the rows of positive weight; transform the table."""
-        if privileged is None:
-            self._remember_privileged(None)
-            return None
-        missing = missing_rows(privileged, self, n_rows_of(X))
-        self._remember_privileged(None if missing.all() else privileged)
-        if missing.all():
-            return None
-        if self.transformer is None:
+        if privileged is not None:
+            missing = missing_rows(privileged, self, n_rows_of(X))
+            privileged = None if missing.all() else privileged
+        self._remember_privileged(privileged)
+        if privileged is None or self.transformer is None:
             return privileged
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(missing), self)
@@ -407,12 +404,11 @@ def _in_place(values: Any, rows: np.ndarray, n_rows: int) -> Any:
         return values
     if hasattr(values, "reindex"):  # a pandas table keeps its names
         return values.set_axis(rows, axis=0).reindex(np.arange(n_rows))
+    values = values if sp.issparse(values) else np.asarray(values, dtype=float)
+    # The missing rows are copies of one row of NaN, the last.
+    none = np.full((1, values.shape[1]), np.nan)
+    place = np.full(n_rows, len(rows))
+    place[rows] = np.arange(len(rows))
     if sp.issparse(values):
-        absent = np.setdiff1d(np.arange(n_rows), rows)
-        missing = sp.csr_matrix(np.full((len(absent), values.shape[1]), np.nan))
-        order = np.argsort(np.concatenate([rows, absent]))
-        return sp.vstack([values.tocsr(), missing], format="csr")[order]
-    values = np.asarray(values)
-    full = np.full((n_rows, *values.shape[1:]), np.nan)
-    full[rows] = values
-    return full
+        return sp.vstack([values, sp.csr_matrix(none)], format="csr")[place]
+    return np.vstack([values, none])[place]

@@ -123,14 +123,11 @@ def _clouds(
     rng: np.random.RandomState, y: np.ndarray, distance: float, along: np.ndarray
 ) -> np.ndarray:
     along = along / np.linalg.norm(along)
-    rows = rng.normal(size=(len(y), 2)) + distance * np.outer(y, along)
-    if distance < 2:
-        return rows
-    crossing = y * (rows @ along) < 1.0
-    while crossing.any():
-        fresh = rng.normal(size=(crossing.sum(), 2))
-        rows[crossing] = fresh + distance * np.outer(y[crossing], along)
-        crossing = y * (rows @ along) < 1.0
+    rows, drawn = np.empty((len(y), 2)), np.ones(len(y), dtype=bool)
+    while drawn.any():
+        fresh = rng.normal(size=(drawn.sum(), 2))
+        rows[drawn] = fresh + distance * np.outer(y[drawn], along)
+        drawn = (y * (rows @ along) < 1.0) & (distance >= 2)
     return rows
 
 

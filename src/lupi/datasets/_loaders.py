@@ -32,25 +32,10 @@ PIMA_PRIVILEGED = {
 }
 # A zero in these columns cannot be a measurement.
 PIMA_MEASURED = ["glucose", "blood_pressure", "skin_thickness", "insulin", "bmi"]
-ACTG_BASELINE = (
-    "age",
-    "wtkg",
-    "hemo",
-    "homo",
-    "drugs",
-    "karnof",
-    "oprior",
-    "z30",
-    "preanti",
-    "race",
-    "gender",
-    "strat",
-    "symptom",
-    "cd40",
-    "cd80",
-)
 ACTG_ARMS = {1: "zidovudine+didanosine", 2: "zidovudine+zalcitabine", 3: "didanosine"}
-ACTG_WEEK_20 = ("cd420", "cd820")
+ACTG_WEEK_20 = ["cd420", "cd820"]
+# Between the first and the last column of the baseline.
+ACTG_LEFT_OUT = ["zprior", "str2", "treat", "offtrt", "cd420", "cd496", "r"]
 MNIST_PLUS_PIXELS = 100
 MNIST_PLUS_WORDS = 21
 
@@ -201,12 +186,10 @@ def load_actg175(
             f"target={target!r} is not an outcome of ACTG 175; choose 'event' or "
             "'cd4-week-96'."
         )
-    baseline = table[list(ACTG_BASELINE)].copy()
+    baseline = table.loc[:, slice("age", "cd80")].drop(columns=ACTG_LEFT_OUT)
     for code, arm in ACTG_ARMS.items():
         baseline[f"arm_{arm}"] = (table["arms"] == code).astype(int)
-    return make_bunch(
-        baseline, table[list(ACTG_WEEK_20)], outcome, as_frame=as_frame, **more
-    )
+    return make_bunch(baseline, table[ACTG_WEEK_20], outcome, as_frame=as_frame, **more)
 
 
 def load_german_credit(*, as_frame: bool = False) -> Bunch:

@@ -39,7 +39,7 @@ from scipy.stats import loguniform
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 
 from lupi._parameters import (
@@ -72,6 +72,7 @@ from lupi.transfer._fitting import (
     precise_ridge,
     scaled,
     takes_nan,
+    with_inner_tags,
 )
 from lupi.transfer._folds import fit_out_of_fold
 
@@ -106,7 +107,21 @@ class Distillation(PrivilegedEstimator):
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
 
     def _fit_training(self, training: Training) -> None:
-        training = self._learnable(training)
+        training = training.learnable()
+        known, absent = training.privileged, training.unlabelled
+        if absent is not None:
+            # A row without y is used with the soft label of a teacher; without a
+            # teacher, or without X*, it has none and changes nothing.
+            taught = known is not None and self.imitation_weight > 0
+            if known is not None and absent[known.rows].all():
+                warnings.warn(
+                    f"{type(self).__name__} got privileged information for no row that "
+                    "has y, so that no teacher can be trained. The student is trained "
+                    "on the rows that have y, as without privileged information.",
+                    stacklevel=4,
+                )
+                taught = False
+            training = training if taught else training.take(training.labelled)
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
         self.student_ = self._fit_student(training, student)
 
@@ -133,27 +148,6 @@ class Distillation(PrivilegedEstimator):
             allow_partial=is_data_frame(privileged) and takes_nan(self.teacher),
             keep_data_frame=self.teacher is not None,
         )
-
-    def _learnable(self, training: Training) -> Training:
-        """Leave out the rows that change nothing.
-
-        A row without y is used with the soft label of a teacher; without a teacher, or
-        without X*, it has none.
-        """
-        training = training.learnable()
-        if training.unlabelled is None:
-            return training
-        known = training.privileged
-        taught = known is not None and self.imitation_weight > 0
-        if known is not None and training.unlabelled[known.rows].all():
-            warnings.warn(
-                f"{type(self).__name__} got privileged information for no row that has "
-                "y, so that no teacher can be trained. The student is trained on the "
-                "rows that have y, as without privileged information.",
-                stacklevel=5,
-            )
-            taught = False
-        return training if taught else training.take(training.labelled)
 
     def _student_weight(
         self,
@@ -199,37 +193,27 @@ class Distillation(PrivilegedEstimator):
         raise TypeError(f"{type(self).__name__} does not define _taught.")
 
     def _fit_teachers(
-        self,
-        training: Training,
-        privileged: Privileged,
-        weight: np.ndarray | None,
-        strata: np.ndarray | None,
+        self, training: Training, weight: np.ndarray | None, strata: np.ndarray
     ) -> tuple[Any, np.ndarray]:
         """Return a teacher of the rows with X* and y, and predictions of all with X*.
 
         A row that has y is predicted by a teacher not trained on it.
         """
+        privileged = training.privileged
+        assert privileged is not None
         absent = np.zeros(len(privileged.rows), dtype=bool)
         if training.unlabelled is not None:
             absent = training.unlabelled[privileged.rows]
         unlabelled, privileged = privileged.only(absent), privileged.only(~absent)
         rows = privileged.rows
-        y = training.y[rows]
-        view = self._view(training.X, privileged)
-        weight = None if weight is None else weight[rows]
-
-        def fit_rows(train: np.ndarray) -> Any:
-            part = None if weight is None else weight[train]
-            return self._fit_teacher(take_rows(view, train), y[train], part)
-
         teacher, known = fit_out_of_fold(
-            fit_rows,
-            lambda teacher, test: self._taught(teacher, take_rows(view, test)),
-            self.cv,
-            [take_rows(training.X, rows), privileged.values],
-            y if strata is None else strata[rows],
-            stratify=strata is not None,
-            random_state=self.random_state,
+            self,
+            self._fit_teacher,
+            self._taught,
+            self._view(training.X, privileged),
+            training.y[rows],
+            None if weight is None else weight[rows],
+            [take_rows(training.X, rows), privileged.values, strata[rows]],
         )
         if not absent.any():
             return teacher, known
@@ -242,12 +226,8 @@ class Distillation(PrivilegedEstimator):
         return PrivilegedTags(uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        student = get_tags(self._student(sparse=True))
-        tags.input_tags.sparse = student.input_tags.sparse
-        if self.student is not None:
-            tags.input_tags.allow_nan = student.input_tags.allow_nan
-        return tags
+        student, own = self._student(sparse=True), self.student is not None
+        return with_inner_tags(super().__sklearn_tags__(), student, nan=own)
 
 
 def check_copies(student: Any) -> None:
@@ -266,17 +246,6 @@ def check_copies(student: Any) -> None:
             "model instead, with those of the student as student__..., or give a "
             "regressor, which is fitted to log-odds."
         )
-
-
-def _student_can(name: str):
-    """Return a condition: the student has the method, or is a regressor of log-odds."""
-
-    def check(self: GeneralizedDistillationClassifier) -> bool:
-        student = self._student()
-        names = (name, "predict_proba") if name == "decision_function" else (name,)
-        return is_regressor(student) or any(hasattr(student, n) for n in names)
-
-    return check
 
 
 @parameters
@@ -406,7 +375,7 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            fitted, scores = self._fit_teachers(training, known, weight, codes)
+            fitted, scores = self._fit_teachers(training, weight, codes)
             self.teacher_ = fitted[0]
             # No class is much less probable than `clip`.
             soft = np.maximum(softmax(scores / self.temperature, axis=1), self.clip)
@@ -468,10 +437,15 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
         """Return the scores of a student that is a regressor."""
         return regressor_scores(self.student_, X, len(self.classes_))
 
-    decision_function = available_if(_student_can("decision_function"))(
-        ScoreClassifier.decision_function
-    )
-    predict_proba = probabilities_if(_student_can("predict_proba"))(
+    def _student_has(self, *methods: str) -> bool:
+        """Return whether the student has a method, or is a regressor of log-odds."""
+        student = self._student()
+        return is_regressor(student) or any(hasattr(student, one) for one in methods)
+
+    decision_function = available_if(
+        lambda self: self._student_has("decision_function", "predict_proba")
+    )(ScoreClassifier.decision_function)
+    predict_proba = probabilities_if(lambda self: self._student_has("predict_proba"))(
         ScoreClassifier.predict_proba
     )
 
@@ -582,9 +556,8 @@ class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            self.teacher_, self.soft_targets_ = self._fit_teachers(
-                training, known, weight, None
-            )
+            taught = self._fit_teachers(training, weight, training.y)
+            self.teacher_, self.soft_targets_ = taught
             rows, share = known.rows, self.imitation_weight
             mixed = (1 - share) * target[rows] + share * self.soft_targets_
             # Where y is missing, the target is the teacher's prediction.
@@ -662,7 +635,24 @@ def class_scores(
         known = regressor_scores(estimator, X, len(classes))
         seen = classes if seen is None else seen
         return np.where(np.isin(classes, seen), known, -np.inf)
-    known, seen = _own_scores(estimator, X), estimator.classes_
+    scores = None
+    if hasattr(estimator, "decision_function"):
+        scores = as_scores(np.asarray(estimator.decision_function(X), dtype=float))
+    if hasattr(estimator, "predict_proba"):
+        chance = np.asarray(estimator.predict_proba(X), dtype=float)
+        # Decision values that are the log-odds of these probabilities (logistic
+        # regression, boosting) keep digits where the probabilities round to 0 or 1.
+        same = scores is not None and scores.shape == chance.shape
+        if not same or not np.allclose(softmax(scores, axis=1), chance, atol=1e-12):
+            scores = log_scores(np.maximum(chance, np.finfo(float).tiny))
+    if scores is None:
+        raise ValueError(
+            f"The teacher {type(estimator).__name__} has neither predict_proba nor "
+            "decision_function and is not a regressor, so that it gives no soft "
+            "labels. Give one that has one of them, or wrap it in "
+            "CalibratedClassifierCV."
+        )
+    known, seen = scores, estimator.classes_
     if known.shape[1] != len(seen):
         raise ValueError(
             f"The teacher {type(estimator).__name__} gives {known.shape[1]} decision "
@@ -672,29 +662,3 @@ def class_scores(
     scores = np.full((known.shape[0], len(classes)), -np.inf)
     scores[:, np.searchsorted(accepted_classes(estimator, classes), seen)] = known
     return scores
-
-
-def _own_scores(classifier: Any, X: Any) -> np.ndarray:
-    """Return scores for the ``classes_`` of a classifier."""
-    decision = None
-    if hasattr(classifier, "decision_function"):
-        decision = as_scores(np.asarray(classifier.decision_function(X), dtype=float))
-    if hasattr(classifier, "predict_proba"):
-        probabilities = np.asarray(classifier.predict_proba(X), dtype=float)
-        # Decision values that are the log-odds of these probabilities (logistic
-        # regression, boosting) keep digits where the probabilities round to 0 or 1.
-        if (
-            decision is not None
-            and decision.shape == probabilities.shape
-            and np.allclose(softmax(decision, axis=1), probabilities, atol=1e-12)
-        ):
-            return decision
-        return log_scores(np.maximum(probabilities, np.finfo(float).tiny))
-    if decision is None:
-        raise ValueError(
-            f"The teacher {type(classifier).__name__} has neither predict_proba nor "
-            "decision_function and is not a regressor, so that it gives no soft "
-            "labels. Give one that has one of them, or wrap it in "
-            "CalibratedClassifierCV."
-        )
-    return decision

@@ -83,6 +83,14 @@ def takes_nan(estimator: Any) -> bool:
     return tags.input_tags.allow_nan or tags.no_validation or takes_nan(inner)
 
 
+def with_inner_tags(tags: Any, *inner: Any, nan: bool = True) -> Any:
+    """Set which tables are read, by the estimators inside; those None read all."""
+    own = [get_tags(one).input_tags for one in inner if one is not None]
+    tags.input_tags.sparse = all(one.sparse for one in own)
+    tags.input_tags.allow_nan = nan and all(one.allow_nan for one in own)
+    return tags
+
+
 def refuse_regressor(estimator: Any, parameter: str, owner: Any) -> None:
     """Raise an error for a regressor where a classifier is needed."""
     if is_regressor(estimator):

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from lupi._parts import GOLDEN, mixed_bits
-from lupi.base._rows import is_data_frame, missing_values, take_columns
+from lupi.base._rows import is_data_frame, missing_values, take_columns, take_rows
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
@@ -131,55 +132,60 @@ def _each_once(tests: list[np.ndarray], n_rows: int) -> bool:
 
 
 def fit_out_of_fold(
-    fit: Callable[[np.ndarray], Any],
-    predict: Callable[[Any, np.ndarray], np.ndarray],
-    cv: Any,
-    blocks: list[Any],
-    y: np.ndarray,
-    *,
-    stratify: bool,
-    random_state: Any,
+    estimator: Any,
+    fit: Callable[[Any, np.ndarray, np.ndarray | None], Any],
+    predict: Callable[[Any, Any], np.ndarray],
+    table: Any,
+    target: np.ndarray,
+    weight: np.ndarray | None,
+    keys: list[Any],
 ) -> tuple[Any, np.ndarray]:
     """Fit a model on all rows, and predict every row by a model not fitted on it.
 
-    ``fit(rows)`` returns a model of these row numbers, ``predict(model, rows)`` its
-    predictions. With cv=None these are in-sample.
+    ``fit(table, target, weight)`` returns a model of some rows, ``predict(model,
+    table)`` its predictions. The folds are those of ``estimator.cv``; with None,
+    predictions are in-sample. An integer assigns rows to folds by `keys`, tables that
+    end with y.
     """
-    everything = np.arange(len(y))
-    splits = [] if cv is None else _splits(cv, blocks, y, stratify, random_state)
-    model = fit(everything)
-    if cv is None:
-        return model, predict(model, everything)
-    parts = [(test, predict(fit(train), test)) for train, test in splits]
-    predictions = np.empty((len(y), *parts[0][1].shape[1:]))
-    for test, part in parts:
-        predictions[test] = part
-    return model, predictions
-
-
-def _splits(
-    cv: Any, blocks: list[Any], y: np.ndarray, stratify: bool, random_state: Any
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return train and test rows: of an integer by content, of a splitter as given."""
+    cv, y, stratify = estimator.cv, keys[-1], is_classifier(estimator)
+    everything, splits = np.arange(len(y)), []
     if isinstance(cv, Integral):
         _, first, unit = np.unique(
-            row_digests(*blocks, y), return_index=True, return_inverse=True
+            row_digests(*keys), return_index=True, return_inverse=True
         )
         stratum = y[first] if stratify else np.zeros(len(first))
-        fold = in_turn(stratum, int(cv), random_state)[unit]
-        numbers = np.unique(fold)
-        if len(numbers) < 2:
+        fold = in_turn(stratum, int(cv), estimator.random_state)[unit]
+        if not fold.any():
             raise ValueError(
                 f"cv={cv}: predictions out of fold need at least 2 distinct rows that "
                 "have privileged information. Give more rows, or cv=None for in-sample "
                 "predictions."
             )
-        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in numbers]
-    splits = list(check_cv(cv, y, classifier=stratify).split(blocks[0], y))
-    if not _each_once([test for _, test in splits], len(y)):
-        raise ValueError(
-            f"cv={cv!r} does not test each of the {len(y)} rows that have privileged "
-            "information exactly once. Use a splitter that partitions them (KFold, "
-            "StratifiedKFold), an integer, or cv=None."
-        )
-    return splits
+        splits = [
+            (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+            for k in range(fold.max() + 1)
+        ]
+    elif cv is not None:
+        splits = list(check_cv(cv, y, classifier=stratify).split(keys[0], y))
+        if not _each_once([test for _, test in splits], len(y)):
+            raise ValueError(
+                f"cv={cv!r} does not test each of the {len(y)} rows that have "
+                "privileged information exactly once. Use a splitter that partitions "
+                "them (KFold, StratifiedKFold), an integer, or cv=None."
+            )
+
+    def fit_rows(rows: np.ndarray) -> Any:
+        part = None if weight is None else weight[rows]
+        return fit(take_rows(table, rows), target[rows], part)
+
+    model = fit_rows(everything)
+    if cv is None:
+        return model, predict(model, table)
+    parts = [
+        (test, predict(fit_rows(train), take_rows(table, test)))
+        for train, test in splits
+    ]
+    predictions = np.empty((len(y), *parts[0][1].shape[1:]))
+    for test, part in parts:
+        predictions[test] = part
+    return model, predictions

@@ -62,7 +62,6 @@ from lupi.transfer._ridge import (
 LABELS = "labels"
 UNLABELLED = -1
 Kept = frozenset[int]
-NO_TEACHERS: Mapping[int, Any] = {}
 # Largest number of units that are assigned to folds in turn.
 _FEW = 10_000
 # A column that hardly varies on the training rows of a model but elsewhere does (a rare
@@ -243,11 +242,6 @@ class HedgedRows:
         weight = factor * training.weight
         return cls(training.X, training.privileged, labelled, target, weight)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.weight)
-
     def known(self, index: np.ndarray) -> Any:
         """Return X* of rows that have it."""
         assert self.privileged is not None
@@ -269,16 +263,12 @@ class HedgedRows:
     @cached_property
     def is_labelled(self) -> np.ndarray:
         """Mask of the rows that have y."""
-        return np.isin(np.arange(self.n_rows), self.labelled, assume_unique=True)
+        return np.isin(np.arange(len(self.weight)), self.labelled, assume_unique=True)
 
     @property
     def unlabelled(self) -> np.ndarray:
         """Positions of the rows without y; all of them have X*."""
         return np.flatnonzero(~self.is_labelled)
-
-    def strata(self, output: Output) -> np.ndarray:
-        """Return twice the class of the labelled rows, plus 1 for those with X*."""
-        return 2 * output.codes(self.target) + self.taught
 
     def in_numbers(self) -> HedgedRows:
         """Convert data frames, which are kept for other students, to arrays."""
@@ -288,20 +278,6 @@ class HedgedRows:
         if known is not None and is_data_frame(known.values):
             known = replace(known, values=np.asarray(known.values, dtype=float))
         return replace(self, X=X, privileged=known)
-
-    def n_privileged(self) -> int:
-        """Return the number of rows that have X*."""
-        return 0 if self.privileged is None else len(self.privileged.rows)
-
-    def labels_only(self) -> HedgedRows:
-        """Return the labelled rows, without their X*."""
-        return HedgedRows(
-            take_rows(self.X, self.labelled),
-            None,
-            np.arange(len(self.labelled)),
-            self.target,
-            self.labelled_weight,
-        )
 
 
 # -- folds -------------------------------------------------------------------------
@@ -355,7 +331,9 @@ class Units:
             return self.keys.map(_fold_of_key, n_folds, salt)
         # A unit belongs to its heaviest stratum.
         fold = in_turn(self.weight.argmax(axis=1), n_folds, random_state)
-        return self.keys.map(_fold_of_unit, self.distinct, fold)
+        return self.keys.map(
+            lambda keys, distinct: fold[np.searchsorted(distinct, keys)], self.distinct
+        )
 
 
 def _content_keys(rows: HedgedRows) -> np.ndarray:
@@ -387,12 +365,6 @@ def _hashed(groups: np.ndarray) -> np.ndarray:
     return row_digests(values)[place]
 
 
-def _fold_of_unit(
-    keys: np.ndarray, distinct: np.ndarray, fold: np.ndarray
-) -> np.ndarray:
-    return fold[np.searchsorted(distinct, keys)]
-
-
 def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
     mixed = mixed_bits(keys + np.array([salt], dtype=np.uint64) * GOLDEN)
     return (mixed % np.uint64(n_folds)).astype(int)
@@ -401,21 +373,13 @@ def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
 # -- which teacher and student is fitted on which folds ----------------------------
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Students, by candidate, and their teachers, by view."""
-
-    students: dict[str, Any]
-    teachers: dict[str, Any]
-
-
 def fit_candidates(
     learner: SumsLearner | EstimatorLearner,
     views: tuple[str, ...],
     keeps: list[Kept],
     parallel: Parallel,
-) -> list[Candidates]:
-    """Fit all candidates once for each set of folds in `keeps`."""
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return students by candidate and teachers by view, for each set in `keeps`."""
     # The teacher of each fold. With two folds of which one is held out, no other fold
     # is left.
     needed = {
@@ -427,19 +391,16 @@ def fit_candidates(
     keys = [(view, kept) for view in views for kept in sets]
     fitted = parallel(delayed(learner.fit_teacher)(view, kept) for view, kept in keys)
     teachers = dict(zip(keys, fitted, strict=True))
-
-    def taught(view: str, kept: Kept) -> dict[int, Any]:
-        return {fold: teachers[view, one] for fold, one in needed[kept].items()}
-
-    calls = []
+    names, calls = (LABELS, *views), []
     for kept in keeps:
-        calls.append(delayed(learner.fit_student)(kept))
+        calls.append(delayed(learner.fit_student)(kept, LABELS, {}))
         for view in views:
-            calls.append(delayed(learner.fit_student)(kept, view, taught(view, kept)))
+            taught = {fold: teachers[view, one] for fold, one in needed[kept].items()}
+            calls.append(delayed(learner.fit_student)(kept, view, taught))
     students = iter(parallel(calls))
     return [
-        Candidates(
-            {name: next(students) for name in (LABELS, *views)},
+        (
+            {name: next(students) for name in names},
             {view: teachers[view, kept] for view in views},
         )
         for kept in keeps
@@ -462,6 +423,11 @@ class EstimatorLearner:
     factor: np.ndarray | None
     weighted: bool
 
+    @property
+    def is_ridge(self) -> bool:
+        """Whether the students are the default."""
+        return isinstance(self.student, GCVRidge)
+
     def refold(self, fold: Any) -> EstimatorLearner:
         """Return the same learner on other folds."""
         return replace(self, fold=fold.parts[0])
@@ -474,47 +440,36 @@ class EstimatorLearner:
         table, weight = self._view(view, index), self._weight(index, target)
         return self.output.fit(clone(self.teacher), table, target, weight)
 
-    def fit_student(
-        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
-    ) -> Any:
+    def fit_student(self, kept: Kept, view: str, teachers: Mapping[int, Any]) -> Any:
         """Return a student of y, or of the teachers of each fold."""
-        folds = teachers or dict.fromkeys(sorted(kept))
-        parts = [self._rows_of(fold, view, one) for fold, one in folds.items()]
+        rows, parts = self.rows, []
+        for fold, teacher in (teachers or dict.fromkeys(sorted(kept))).items():
+            chosen = (self.fold == fold) & (rows.taught if teachers else True)
+            index, known = rows.labelled[chosen], rows.target[chosen]
+            if fold == UNLABELLED:
+                index = rows.unlabelled
+            target = known
+            if teachers and len(index):
+                target = self.output.values(teacher, self._view(view, index))
+            parts.append((index, target, target if fold == UNLABELLED else known))
         index, target, classes = map(np.concatenate, zip(*parts, strict=True))
         table, weight = take_rows(self.X, index), self._weight(index, classes)
         fit = self.output.fit_soft if teachers else self.output.fit
         return fit(clone(self.student), table, target, weight)
 
-    def _rows_of(self, fold: int, view: str, teacher: Any) -> tuple[Any, Any, Any]:
-        """Return the row numbers of a fold, the student's targets, and the classes."""
-        rows = self.rows
-        if fold == UNLABELLED:
-            index, known = rows.unlabelled, rows.target[:0]
-        else:
-            chosen = self.fold == fold
-            if teacher is not None:
-                chosen &= rows.taught
-            index, known = rows.labelled[chosen], rows.target[chosen]
-        target = known
-        if teacher is not None and len(index):
-            target = self.output.values(teacher, self._view(view, index))
-        return index, target, target if fold == UNLABELLED else known
-
-    def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
-        """Return predictions by the candidates that left a row's fold out."""
-        n_candidates = len(held_out[0].students)
-        predicted = np.empty((n_candidates, *self.rows.target.shape))
-        for k, left_out in enumerate(held_out):
-            index = self.rows.labelled[self.fold == k]
-            table = take_rows(self.X, index)
-            for place, student in enumerate(left_out.students.values()):
+    def out_of_fold(self, held_out: list[list[Any]]) -> LocalParts:
+        """Return predictions by the students that left a row's fold out."""
+        predicted = np.empty((len(held_out[0]), *self.rows.target.shape))
+        for k, students in enumerate(held_out):
+            table = take_rows(self.X, self.rows.labelled[self.fold == k])
+            for place, student in enumerate(students):
                 predicted[place, self.fold == k] = self.output.values(student, table)
         return LocalParts([predicted])
 
     def spread(self, students: list[Any], level: np.ndarray) -> np.ndarray:
         """Return mean squares of a ridge's predictions of rows without y."""
         index, means = self.rows.unlabelled, np.zeros(len(students))
-        if isinstance(self.student, GCVRidge) and len(index):
+        if self.is_ridge and len(index):
             table = take_rows(self.X, index)
             for place, student in enumerate(students):
                 apart = self.output.values(student, table) - level
@@ -543,53 +498,22 @@ class EstimatorLearner:
 # -- ridge from sums ---------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Design:
-    """Conversion of rows to rows of A; `privileged` is None without X*."""
-
-    decision: Columns
-    privileged: Columns | None
-    n_targets: int
-
-    @classmethod
-    def of(cls, rows: Parts, n_targets: int, n_privileged: int) -> Design:
-        """Compute imputation and limits of X and of X*."""
-        privileged = None
-        if n_privileged:
-            tables = rows.map(_privileged_table, n_privileged)
-            privileged = Columns.with_limits(tables)
-        decision = Columns.with_limits(rows.map(_decision_table))
-        return cls(decision, privileged, n_targets)
-
-    @property
-    def widths(self) -> tuple[int, int, int]:
-        """Numbers of columns of X, X* and y."""
-        known = self.privileged
-        n_privileged = 0 if known is None else known.width
-        return self.decision.width, n_privileged, self.n_targets
-
-    def limited(self, rows: HedgedRows) -> HedgedRows:
-        """Return rows whose cells are within the limits, as labelled rows' all are."""
-        known = rows.privileged
-        if known is not None and self.privileged is not None:
-            values = self.privileged.limited(known.values)
-            known = replace(known, values=values)
-        return replace(rows, X=self.decision.limited(rows.X), privileged=known)
-
-
-def _decision_table(rows: HedgedRows) -> Table:
-    return Table(rows.X, rows.weight, rows.is_labelled)
+def _columns_of(rows: Parts, n_privileged: int) -> tuple[Columns, Columns]:
+    """Return imputation and limits of X and of X*, which has no columns if absent."""
+    tables = rows.map(lambda part: (part.X, part.weight, part.is_labelled))
+    known = rows.map(_privileged_table, n_privileged)
+    return Columns.with_limits(tables), Columns.with_limits(known)
 
 
 def _privileged_table(rows: HedgedRows, width: int) -> Table:
     if rows.privileged is None:
-        return Table(np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool))
+        return np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool)
     at = rows.privileged.rows
-    return Table(rows.privileged.values, rows.weight[at], rows.is_labelled[at])
+    return rows.privileged.values, rows.weight[at], rows.is_labelled[at]
 
 
 def _moments(
-    rows: HedgedRows, design: Design, labelled: np.ndarray | None = None
+    rows: HedgedRows, columns: tuple[Columns, Columns], labelled: Any = None
 ) -> Moments:
     """Return the moments of some labelled rows, or (None) of all without y.
 
@@ -597,32 +521,30 @@ def _moments(
     """
     index = rows.unlabelled if labelled is None else rows.labelled[labelled]
     has_x_star = labelled is None or bool(rows.taught[labelled].any())
-    total = Moments.none(sum(design.widths))
+    n_known, n_targets = columns[1].width, rows.target.shape[1]
+    total = Moments.none(columns[0].width + n_known + n_targets)
     for part in blocks(len(index)):
         chosen = index[part]
-        given = [(design.decision, rows.X[chosen])]
-        if design.privileged is not None and has_x_star:
-            given.append((design.privileged, rows.known(chosen)))
+        tables = [rows.X[chosen]] + ([rows.known(chosen)] if has_x_star else [])
         if labelled is None:
-            given = [(columns, columns.limited(values)) for columns, values in given]
-        tables = [columns.filled(values) for columns, values in given]
+            tables = [c.limited(one) for c, one in zip(columns, tables, strict=True)]
+        tables = [c.filled(one) for c, one in zip(columns, tables, strict=False)]
         if not has_x_star:
-            tables.append(np.zeros((len(chosen), design.widths[1])))
-        if labelled is None:
-            tables.append(np.zeros((len(chosen), design.n_targets)))
-        else:
-            tables.append(rows.target[labelled[part]])
-        total += Moments.of(tables, rows.weight[chosen])
+            tables.append(np.zeros((len(chosen), n_known)))
+        target = np.zeros((len(chosen), n_targets))
+        if labelled is not None:
+            target = rows.target[labelled[part]]
+        total += Moments.of([*tables, target], rows.weight[chosen])
     return total
 
 
 def _fold_moments(
-    rows: HedgedRows, fold: np.ndarray, design: Design, n_folds: int
+    rows: HedgedRows, fold: np.ndarray, columns: tuple[Columns, Columns], n_folds: int
 ) -> tuple[tuple[Moments, ...], ...]:
     """Return the moments of every fold: of its rows with X*, and of the others."""
     return tuple(
         tuple(
-            _moments(rows, design, np.flatnonzero((fold == k) & chosen))
+            _moments(rows, columns, np.flatnonzero((fold == k) & chosen))
             for k in range(n_folds)
         )
         for chosen in (rows.taught, ~rows.taught)
@@ -632,7 +554,7 @@ def _fold_moments(
 def _out_of_fold(
     rows: HedgedRows, fold: np.ndarray, columns: Columns, held_out: list[list[RidgeFit]]
 ) -> np.ndarray:
-    """Return predictions of the labelled rows by the candidates that left them out."""
+    """Return predictions of the labelled rows by the students that left them out."""
     predicted = np.empty((len(held_out[0]), *rows.target.shape))
     for k, fits in enumerate(held_out):
         chosen = np.flatnonzero(fold == k)
@@ -647,12 +569,14 @@ def _out_of_fold(
 class SumsLearner:
     """Fit ridge regression by GCV as teacher and student, from sums of products."""
 
+    is_ridge = True
+
     def __init__(
         self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
     ) -> None:
         self.rows, self.n_folds = rows.map(HedgedRows.in_numbers), n_folds
-        self.design = Design.of(self.rows, n_targets, n_privileged)
-        ends = np.cumsum(self.design.widths)
+        self.tables = _columns_of(self.rows, n_privileged)
+        ends = np.cumsum([*(table.width for table in self.tables), n_targets])
         decision, privileged, target = np.split(np.arange(ends[-1]), ends[:-1])
         self.columns = {
             "decision": decision,
@@ -663,7 +587,7 @@ class SumsLearner:
         coef = np.zeros(self.shape)
         coef[target] = np.eye(n_targets)
         self.known = RidgeFit(np.zeros(ends[-1]), np.zeros(n_targets), coef, 0.0)
-        self._unlabelled = self.rows.sum(_moments, self.design)
+        self._unlabelled = self.rows.sum(_moments, self.tables)
         self._set_folds(fold)
 
     def refold(self, fold: Parts) -> SumsLearner:
@@ -674,7 +598,7 @@ class SumsLearner:
 
     def _set_folds(self, fold: Parts) -> None:
         self.fold = fold
-        taught, plain = self.rows.sum(_fold_moments, fold, self.design, self.n_folds)
+        taught, plain = self.rows.sum(_fold_moments, fold, self.tables, self.n_folds)
         self._taught = {UNLABELLED: self._unlabelled, **dict(enumerate(taught))}
         self._plain = dict(enumerate(plain))
         with_x_star = sum(taught, Moments.none(self.shape[0]))
@@ -700,26 +624,24 @@ class SumsLearner:
         return self._fit(parts, view, self._least)
 
     def fit_student(
-        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
+        self, kept: Kept, view: str, teachers: Mapping[int, Any]
     ) -> RidgeFit:
         """Return a student of y, or of the teachers of each fold."""
         if teachers:
             parts = [(self._taught[fold], one) for fold, one in teachers.items()]
             return self._fit(parts, "decision", self._least)
-        sets = (
-            rows[fold] for fold in sorted(kept) for rows in (self._plain, self._taught)
-        )
-        parts = [(rows, self.known) for rows in sets]
+        both, folds = (self._plain, self._taught), sorted(kept)
+        parts = [(rows[fold], self.known) for fold in folds for rows in both]
         return self._fit(parts, "decision", self._least_of_labels)
 
-    def out_of_fold(self, held_out: list[Candidates]) -> Parts:
-        """Return predictions by the candidates that left a row's fold out."""
-        columns = self.columns["decision"]
+    def out_of_fold(self, held_out: list[list[RidgeFit]]) -> Parts:
+        """Return predictions by the students that left a row's fold out."""
+        own = self.columns["decision"]
         fits = [
-            [student.take(columns) for student in one.students.values()]
+            [replace(fit, center=fit.center[own], coef=fit.coef[own]) for fit in one]
             for one in held_out
         ]
-        return self.rows.map(_out_of_fold, self.fold, self.design.decision, fits)
+        return self.rows.map(_out_of_fold, self.fold, self.tables[0], fits)
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
         """Return mean squares of predictions of rows without y, less a level."""
@@ -733,31 +655,18 @@ class SumsLearner:
 
     def export(self, model: RidgeFit, view: str = "decision") -> GCVRidge:
         """Return a model as an estimator of the features of its view."""
-        tables = []
-        if view != "privileged":
-            coef = model.coef[self.columns["decision"]]
-            tables.append((self.design.decision, coef))
-        if view != "decision" and self.design.privileged is not None:
-            coef = model.coef[self.columns["privileged"]]
-            tables.append((self.design.privileged, coef))
+        pairs = zip(("decision", "privileged"), self.tables, strict=True)
+        tables = [
+            (table, model.coef[self.columns[name]])
+            for name, table in pairs
+            if view in (name, "both")
+        ]
         return GCVRidge().set_fitted(model, tables, flat=self.shape[1] == 1)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A student and its teacher."""
-
-    name: str
-    teacher: Any
-    student: Any
-
-    def key(self, candidate: str) -> str:
-        """Return the name of one of its candidates."""
-        return f"{self.name}__{candidate}" if self.name else candidate
-
-
 def learner_of(
-    pair: Pair,
+    teacher: Any,
+    student: Any,
     rows: Parts,
     fold: Any,
     n_folds: int,
@@ -766,8 +675,8 @@ def learner_of(
     factor: np.ndarray | None,
     weighted: bool,
 ) -> SumsLearner | EstimatorLearner:
-    """Return the learner of a pair; `n_columns` are those of X and of X*."""
-    ridges = [isinstance(one, GCVRidge) for one in (pair.teacher, pair.student)]
+    """Return the learner of a student; `n_columns` are those of X and of X*."""
+    ridges = [isinstance(one, GCVRidge) for one in (teacher, student)]
     # Class weights of rows without y depend on predictions, row by row.
     if not isinstance(rows, LocalParts) or (
         all(ridges)
@@ -778,17 +687,21 @@ def learner_of(
         return SumsLearner(rows, fold, n_folds, output.n_targets, n_columns[1])
     given = limited = rows.parts[0]
     if any(ridges):
+        # As in `_moments`; all cells of labelled rows are within the limits.
         numbers = rows.map(HedgedRows.in_numbers)
-        design = Design.of(numbers, output.n_targets, n_columns[1])
-        limited = design.limited(numbers.parts[0])
+        columns, limited = _columns_of(numbers, n_columns[1]), numbers.parts[0]
+        if (known := limited.privileged) is not None:
+            known = replace(known, values=columns[1].limited(known.values))
+        X = columns[0].limited(limited.X)
+        limited = replace(limited, X=X, privileged=known)
     teacher_rows, student_rows = (limited if ridge else given for ridge in ridges)
     return EstimatorLearner(
         teacher_rows,
         student_rows.X,
         fold.parts[0],
         output,
-        pair.teacher,
-        pair.student,
+        teacher,
+        student,
         factor,
         weighted,
     )

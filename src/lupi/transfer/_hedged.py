@@ -69,7 +69,7 @@ and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
 from __future__ import annotations
 
 import warnings
-from dataclasses import field
+from dataclasses import field, replace
 from math import ceil
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal
@@ -80,7 +80,6 @@ from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -104,14 +103,13 @@ from lupi.base._arguments import classes_of
 from lupi.base._estimator import ScoreClassifier, TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, refuse_text_columns
-from lupi.transfer._fitting import GroupedEstimator, takes_nan
+from lupi.transfer._fitting import GroupedEstimator, takes_nan, with_inner_tags
 from lupi.transfer._folds import folds_of, shuffle_generators
 from lupi.transfer._hedge import (
     ClassOutput,
     EstimatorLearner,
     HedgedRows,
     Output,
-    Pair,
     SumsLearner,
     Units,
     fit_candidates,
@@ -177,7 +175,8 @@ class HedgedDistillation(GroupedEstimator):
         """Return the class weights, or None."""
         if getattr(self, "class_weight", None) is None:
             return None
-        totals = rows.sum(_class_totals, self._outputs())
+        outputs = ClassOutput(self.classes_)
+        totals = rows.sum(lambda part: part.labelled_weight @ outputs.full(part.target))
         codes = np.arange(len(self.classes_))
         factor = class_weights(self.class_weight, self.classes_, codes, totals)
         # As for the weights of the rows, the mean over labelled rows is 1.
@@ -185,19 +184,24 @@ class HedgedDistillation(GroupedEstimator):
         return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
     def _reading_options(self) -> dict[str, Any]:
-        students = [pair.student for pair in self._pairs()]
+        students = [student for _, student in self._pairs().values()]
         return {
             "keep_data_frame": not all(map(_is_ridge, students)),
             "allow_nan_X": all(map(takes_nan, students)),
         }
 
     def _fit_training(self, training: Training) -> None:
-        if any(_is_ridge(pair.student) for pair in self._pairs()):
-            self._check_numbers(training.X)
+        ridge = any(_is_ridge(student) for _, student in self._pairs().values())
+        if ridge and is_data_frame(training.X):  # the default student needs numbers
+            try:
+                np.asarray(training.X, dtype=float)
+            except (TypeError, ValueError) as error:
+                refuse_text_columns(training.X, type(self).__name__, error)
+                raise
         counted = training.weight[training.labelled] > 0
         self._fit_parts(LocalParts([training.learnable()]), counted)
 
-    def _fit_parts(self, training: Parts, counted: np.ndarray | None = None) -> None:
+    def _fit_parts(self, training: Parts, counted: Any = None) -> None:
         """Fit to parts of `Training` whose rows have y, X* or both.
 
         `counted` is the mask of the labelled rows of positive weight, for a `cv` that
@@ -207,45 +211,59 @@ class HedgedDistillation(GroupedEstimator):
         if is_classifier(self):
             self.classes_ = classes_of(training, self)
         outputs = self._outputs()
-        for pair in pairs:
-            outputs.check(pair.teacher, "teacher")
-            outputs.check(pair.student, "student")
+        for teacher, student in pairs.values():
+            outputs.check(teacher, "teacher")
+            outputs.check(student, "student")
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
         n_labelled, weight, grouped, weighted = training.sum(_summary)
-        rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
+        scale = n_labelled / weight
+        rows = training.map(HedgedRows.of, outputs, scale)
         factor = self._class_factor(rows)
-        strata = rows.map(HedgedRows.strata, outputs)
-        groups = training.map(_labelled_groups) if grouped else None
+        # Twice the class of the labelled rows, plus 1 for those with X*.
+        strata: Any = rows.map(
+            lambda part: 2 * outputs.codes(part.target) + part.taught
+        )
+        groups: Any = None
+        if grouped:
+            groups = training.map(lambda part: part.extra["groups"][part.labelled])
         units = Units.of(rows, strata, 2 * max(2, outputs.n_targets), groups)
         whole = isinstance(self.cv, Integral)
         n_folds = units.most_folds(int(self.cv)) if whole else 3
         views = self._usable_views(rows, units.n_taught, n_folds)
         if not views:
-            rows = rows.map(HedgedRows.labels_only)
+            rows = training.map(
+                lambda part: replace(part.take(part.labelled), privileged=None)
+            ).map(HedgedRows.of, outputs, scale)
         if whole:
             generators = shuffle_generators(self.n_repeats, self.random_state)
             folds = [units.assign(n_folds, generator) for generator in generators]
         else:
-            split = self._split(strata, groups, counted)
+            named = None
+            if groups is not None:
+                named = np.unique(groups.parts[0], return_inverse=True)[1]
+            split = folds_of(self.cv, counted, strata.parts[0] // 2, named)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
         n_columns = self.n_features_in_, self.n_privileged_features_in_ if views else 0
-        learners = {
-            pair: learner_of(
-                pair, rows, folds[0], n_folds, outputs, n_columns, factor, weighted
-            )
-            for pair in pairs
-        }
+        given: Any = rows, folds[0], n_folds, outputs, n_columns, factor, weighted
+        learners = {name: learner_of(*pair, *given) for name, pair in pairs.items()}
         cost = rows.map(_costs, outputs, factor)
         blend, stretch = self._fit_candidates(
             learners, rows, cost, folds, n_folds, views
         )
-        self._name_features()
-        self._blend_lines()
+        students = self.students_.values()
+        if hasattr(self, "feature_names_in_"):
+            for student in filter(_is_ridge, students):
+                student.feature_names_in_ = self.feature_names_in_
+        if all(map(_is_ridge, students)):
+            weights = np.array(list(self.weights_.values()))
+            for name in ("coef_", "intercept_", "missing_coef_"):
+                parts = np.array([getattr(student, name) for student in students])
+                setattr(self, name, np.tensordot(weights, parts, axes=1))
         self._finish(rows, cost, blend, stretch)
 
     def _fit_candidates(
         self,
-        learners: dict[Pair, SumsLearner | EstimatorLearner],
+        learners: dict[str, SumsLearner | EstimatorLearner],
         rows: Parts,
         cost: Parts,
         folds: list[Parts],
@@ -263,10 +281,12 @@ class HedgedDistillation(GroupedEstimator):
         predicted, spread = [], []
         everything = frozenset(range(n_folds))
         keeps = [everything - {k} for k in range(n_folds)] if n_folds > 1 else []
-        total, squared, level = cost.sum(_label_sums, rows)
+        total, squared, level = cost.sum(
+            lambda cost, part: (cost.sum(), cost @ cost, cost @ part.target), rows
+        )
         # Kish's effective number of rows, and the mean of y.
         size, level = total**2 / squared, level / total
-        for pair, learner in learners.items():
+        for prefix, learner in learners.items():
             # A fit from sums takes less time than sending it to another process.
             by_sums = isinstance(learner, SumsLearner)
             parallel = Parallel(self.n_jobs, backend="sequential" if by_sums else None)
@@ -275,24 +295,27 @@ class HedgedDistillation(GroupedEstimator):
                 wanted = keeps if repeat else [*keeps, everything]
                 fitted = fit_candidates(learner, views, wanted, parallel)
                 if repeat == 0:
-                    final = fitted.pop()
-                    spread.append(learner.spread(list(final.students.values()), level))
-                    for name, student in final.students.items():
-                        self.students_[pair.key(name)] = learner.export(student)
-                    for view, teacher in final.teachers.items():
-                        self.teachers_[pair.key(view)] = learner.export(teacher, view)
+                    students, teachers = fitted.pop()
+                    spread.append(learner.spread(list(students.values()), level))
+                    for name, student in students.items():
+                        self.students_[prefix + name] = learner.export(student)
+                    for view, teacher in teachers.items():
+                        self.teachers_[prefix + view] = learner.export(teacher, view)
                 if keeps:
-                    predicted.append(learner.out_of_fold(fitted))
+                    held_out = [list(students.values()) for students, _ in fitted]
+                    predicted.append(learner.out_of_fold(held_out))
         is_label = np.tile([True, *[False] * len(views)], len(learners))
         weights, self.candidate_scores_ = _prior(is_label, size), {}
         blend, stretch = None, 1.0
         if keeps:
             candidates = predicted[0].map(_mean_of_repeats, *predicted[1:], len(folds))
-            products, with_y, *errors = candidates.sum(_error_sums, rows, cost, level)
-            variation, factor = errors[2], np.ones(len(weights))
+            products, with_y, squares, fourths, variation = candidates.sum(
+                _error_sums, rows, cost, level
+            )
+            factor = np.ones(len(weights))
             if is_classifier(self):
                 power = min(1.0, size / _ENOUGH_ROWS)
-                powers = [power * _is_ridge(pair.student) for pair in learners]
+                powers = [power * one.is_ridge for one in learners.values()]
                 factor, products = _at_one_spread(products, with_y, variation, powers)
             # A candidate that varies on rows without y by more than y does errs there
             # at least by the difference, which no labelled row shows.
@@ -304,18 +327,19 @@ class HedgedDistillation(GroupedEstimator):
             if is_classifier(self):
                 stretch = float(factor @ weights)
                 weights = factor * weights / stretch
-            scores = _scores(total, size, *errors)
-            self.candidate_scores_ = dict(zip(self.students_, scores, strict=True))
-            blend = candidates.map(_blend, weights)
+            # 1 − MSE / variance, and its standard error.
+            scores, errors = np.zeros((2, len(weights)))
+            if variation > 0:
+                scores = 1 - squares / variation
+                apart = np.maximum(fourths - squares**2 / total, 0.0)
+                errors = np.sqrt(total / size * apart) / variation
+            pairs = zip(scores.tolist(), errors.tolist(), strict=True)
+            self.candidate_scores_ = dict(zip(self.students_, pairs, strict=True))
+            blend = candidates.map(
+                lambda part, weights: np.einsum("a,ant->nt", weights, part), weights
+            )
         self.weights_ = dict(zip(self.students_, weights.tolist(), strict=True))
         return blend, stretch
-
-    def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
-        """Return the fold of each row, where `cv` is a splitter or splits."""
-        named = None
-        if groups is not None:
-            named = np.unique(groups.parts[0], return_inverse=True)[1]
-        return folds_of(self.cv, counted, strata.parts[0] // 2, named)
 
     def _finish(
         self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
@@ -331,17 +355,11 @@ class HedgedDistillation(GroupedEstimator):
                 "'both' (one that has X and X*), or a tuple of the two."
             )
 
-    def _check_numbers(self, X: Any) -> None:
-        """Raise an error for text in a data frame, if the default student is used."""
-        if is_data_frame(X):
-            try:
-                np.asarray(X, dtype=float)
-            except (TypeError, ValueError) as error:
-                refuse_text_columns(X, type(self).__name__, error)
-                raise
+    def _pairs(self) -> dict[str, tuple[Any, Any]]:
+        """Return teacher and student by the prefix of their candidates' names.
 
-    def _pairs(self) -> list[Pair]:
-        """Return the students with their teachers, seeded; None is the ridge."""
+        They are seeded; None is the ridge.
+        """
         several = isinstance(self.student, list | tuple)
         students = list(self.student) if several else [self.student]
         students = [GCVRidge() if one is None else one for one in students]
@@ -354,17 +372,17 @@ class HedgedDistillation(GroupedEstimator):
                 "Give one teacher for each student, or teacher=None, which clones the "
                 "students."
             )
-        names = [""]
+        prefixes = [""]
         if several:  # their classes, numbered where a class occurs twice
-            names = [name for name, _ in make_pipeline(*students).steps]
-        pairs = []
-        for name, teacher, student in zip(names, teachers, students, strict=True):
+            prefixes = [f"{name}__" for name, _ in make_pipeline(*students).steps]
+        pairs = {}
+        for prefix, teacher, student in zip(prefixes, teachers, students, strict=True):
             both = student if teacher is None else teacher, student
-            pairs.append(Pair(name, *(seeded(one, self.random_state) for one in both)))
+            pairs[prefix] = tuple(seeded(one, self.random_state) for one in both)
         return pairs
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
-        teachers = [pair.teacher for pair in self._pairs()]
+        teachers = [teacher for teacher, _ in self._pairs().values()]
         return check_privileged(
             privileged,
             n_rows,
@@ -377,7 +395,8 @@ class HedgedDistillation(GroupedEstimator):
         self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
         """Return the views that can be used; warn if X* cannot be used."""
-        if not rows.sum(HedgedRows.n_privileged):
+        known = rows.gather(lambda part: part.privileged and len(part.privileged.rows))
+        if not any(known):
             return ()
         why = None
         if n_taught == 0:
@@ -397,23 +416,6 @@ class HedgedDistillation(GroupedEstimator):
         )
         return ()
 
-    def _name_features(self) -> None:
-        """Set the feature names of ridge students that were fitted from sums."""
-        if hasattr(self, "feature_names_in_"):
-            for student in self.students_.values():
-                if isinstance(student, GCVRidge):
-                    student.feature_names_in_ = self.feature_names_in_
-
-    def _blend_lines(self) -> None:
-        """Set the coefficients of the weighted average of ridge regressions."""
-        students = self.students_.values()
-        if not all(isinstance(student, GCVRidge) for student in students):
-            return
-        weights = np.array(list(self.weights_.values()))
-        for name in ("coef_", "intercept_", "missing_coef_"):
-            parts = np.array([getattr(student, name) for student in students])
-            setattr(self, name, np.tensordot(weights, parts, axes=1))
-
     def _blend(self, X: Any) -> np.ndarray:
         """Return the weighted sum of the students, (n_rows, n_targets)."""
         X, outputs = self._validate_X(X), self._outputs()
@@ -427,7 +429,7 @@ class HedgedDistillation(GroupedEstimator):
         return total
 
     def __lupi_tags__(self) -> PrivilegedTags:
-        partial = all(takes_nan(pair.teacher) for pair in self._pairs())
+        partial = all(takes_nan(teacher) for teacher, _ in self._pairs().values())
         reason = (
             "the mean weight of labelled rows is set to 1, so that only ratios of "
             "weights count, and not to penalty, prior and limits; rows given twice are "
@@ -444,11 +446,8 @@ class HedgedDistillation(GroupedEstimator):
         )
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        students = [get_tags(pair.student).input_tags for pair in self._pairs()]
-        tags.input_tags.sparse = all(student.sparse for student in students)
-        tags.input_tags.allow_nan = all(student.allow_nan for student in students)
-        return tags
+        students = (student for _, student in self._pairs().values())
+        return with_inner_tags(super().__sklearn_tags__(), *students)
 
 
 @parameters
@@ -573,13 +572,22 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     def _finish(
         self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
     ) -> None:
-        n_classes = len(self.classes_)
+        n_classes, outputs = len(self.classes_), ClassOutput(self.classes_)
         self.calibration_slope_, self.calibration_intercept_ = 1.0, np.zeros(n_classes)
         if blend is None:
             return
 
+        def log_loss(blend: Any, rows: Any, cost: Any, theta: np.ndarray) -> Any:
+            """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
+            logs, known = _log(outputs.full(blend)), outputs.full(rows.target)
+            chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
+            off = np.exp(chance) - known
+            along = cost @ np.sum(off * logs, axis=1)
+            value = -float(cost @ np.sum(known * chance, axis=1))
+            return value, np.append(along, cost @ off[:, 1:])
+
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = blend.sum(_log_loss, rows, cost, self._outputs(), theta)
+            value, gradient = blend.sum(log_loss, rows, cost, theta)
             away = theta[0] - stretch
             gradient[0] += _SLOPE_STRENGTH * away
             return value + _SLOPE_STRENGTH / 2 * away**2, gradient
@@ -710,8 +718,7 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         margin = _MARGIN * (ends[1] + ends[0])
         self.prediction_range_ = np.array([-ends[0] - margin, ends[1] + margin])
         if blend is not None:
-            errors = np.hstack(blend.gather(_errors, rows, cost))
-            self.errors_ = _thinned(errors)
+            self.errors_ = _thinned(np.hstack(blend.gather(_errors, rows, cost)))
 
     def _targets(self, X: Any) -> np.ndarray:
         values = self._blend(X)[:, 0]
@@ -789,10 +796,6 @@ def _summary(training: Training) -> tuple[int, float, int, int]:
     return len(labelled), weight, int(grouped), int(training.weighted)
 
 
-def _labelled_groups(training: Training) -> np.ndarray:
-    return training.extra["groups"][training.labelled]
-
-
 def _is_ridge(estimator: Any) -> bool:
     """Return whether an estimator is the default, which needs numbers."""
     return isinstance(estimator, GCVRidge)
@@ -821,21 +824,12 @@ def _thinned(errors: np.ndarray) -> np.ndarray:
     return np.array([errors[0, last], np.add.reduceat(errors[1], starts)])
 
 
-def _class_totals(rows: HedgedRows, outputs: ClassOutput) -> np.ndarray:
-    return rows.labelled_weight @ outputs.full(rows.target)
-
-
 def _costs(rows: HedgedRows, outputs: Output, factor: np.ndarray | None) -> np.ndarray:
     """Return the weights of the labelled rows times those of their classes."""
     cost = rows.labelled_weight
     if factor is not None and isinstance(outputs, ClassOutput):
         cost = cost * (outputs.full(rows.target) @ factor)
     return cost
-
-
-def _label_sums(cost: np.ndarray, rows: HedgedRows) -> tuple[float, float, np.ndarray]:
-    """Return sums of cost, cost² and cost × y."""
-    return float(cost.sum()), float(cost @ cost), cost @ rows.target
 
 
 def _mean_of_repeats(*given: Any) -> np.ndarray:
@@ -845,10 +839,6 @@ def _mean_of_repeats(*given: Any) -> np.ndarray:
     return np.concatenate(
         [np.mean(predicted[k : k + n_repeats], axis=0) for k in starts]
     )
-
-
-def _blend(candidates: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.einsum("a,ant->nt", weights, candidates)
 
 
 def _error_sums(
@@ -882,22 +872,6 @@ def _at_one_spread(
     cross = np.outer(factor * with_y, factor - 1)
     products = products * np.outer(factor, factor) + cross + cross.T
     return factor, products + variation * np.outer(factor - 1, factor - 1)
-
-
-def _scores(
-    total: float,
-    size: float,
-    squares: np.ndarray,
-    fourths: np.ndarray,
-    variation: float,
-) -> list[tuple[float, float]]:
-    """Return 1 − MSE / variance of each candidate, and its standard error."""
-    if not variation > 0:
-        return [(0.0, 0.0)] * len(squares)
-    spread = np.maximum(fourths - squares**2 / total, 0.0)
-    errors = np.sqrt(total / size * spread) / variation
-    scores = 1 - squares / variation
-    return list(zip(scores.tolist(), errors.tolist(), strict=True))
 
 
 def _prior(is_label: np.ndarray, n: float) -> np.ndarray:
@@ -936,19 +910,3 @@ def _log(blend: np.ndarray) -> np.ndarray:
     """Return log(blend), clipped; beyond the clip it continues with slope 1."""
     inside = np.clip(blend, _LOW, _HIGH)
     return np.log(inside) + (blend - inside)
-
-
-def _log_loss(
-    blend: np.ndarray,
-    rows: HedgedRows,
-    cost: np.ndarray,
-    outputs: ClassOutput,
-    theta: np.ndarray,
-) -> tuple[float, np.ndarray]:
-    """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
-    logs, known = _log(outputs.full(blend)), outputs.full(rows.target)
-    chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
-    off = np.exp(chance) - known
-    along = cost @ np.sum(off * logs, axis=1)
-    value = -float(cost @ np.sum(known * chance, axis=1))
-    return value, np.append(along, cost @ off[:, 1:])

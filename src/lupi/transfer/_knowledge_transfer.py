@@ -52,7 +52,6 @@ import scipy.sparse as sp
 from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.svm import SVC
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -83,7 +82,13 @@ from lupi.kernels import (
 )
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._machine import FIRST_STAGE_SPACE, LARGEST_C, VAPNIK_IZMAILOV
-from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
+from lupi.transfer._fitting import (
+    for_outputs,
+    precise_ridge,
+    refuse_regressor,
+    scaled,
+    with_inner_tags,
+)
 from lupi.transfer._folds import fit_out_of_fold, row_digests
 
 
@@ -250,7 +255,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
                     stacklevel=4,
                 )
             else:
-                features = self._learn_frames(training, known, codes, frames, given)
+                features = self._learn_frames(training, codes, frames)
                 extra = known.take(answered)
         final = seeded(self._final(), self.random_state)
         refuse_regressor(final, "final_estimator", self)
@@ -288,28 +293,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         )
         if training.unlabelled is not None:
             privileged = privileged.only(~training.unlabelled[rows])
-        machine = self._fit_machine(
-            privileged.values, training.y[privileged.rows], cost[privileged.rows]
-        )
-        vectors = privileged.values[machine.support_]
-        keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
-        if len(keep) == 0:
-            return None
-        vectors, distance = vectors[keep], 0.0
-        K = self._kernel.gram(vectors)
-        # With a linear kernel, the terms of different vectors may also cancel.
-        if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
-            return None
-        if self.n_frames is not None and self.n_frames < len(keep):
-            K, _ = nearest_positive_semidefinite(K)
-            chosen, distance = _reduced_set(K, rules, self.n_frames)
-            vectors = vectors[chosen]
-        self.machine_, self.frame_vectors_ = machine, vectors
-        self.frame_distance_ = distance
-        return dense(self._kernel.between(values, vectors))
-
-    def _fit_machine(self, values: Any, y: np.ndarray, cost: np.ndarray) -> SVC:
-        """Return an SVM on X*."""
+        y, cost = training.y[privileged.rows], cost[privileged.rows]
         if len(np.unique(y)) < 2:
             kind = f"belong to the class {y[0]!r}" if len(y) else "have no y"
             raise ValueError(
@@ -328,20 +312,34 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             coef0=self._kernel.coef0,
             tol=1e-7,
             max_iter=max(1_000_000, 1000 * len(y)),
-        )
-        return machine.fit(values, y, sample_weight=cost)
+        ).fit(privileged.values, y, sample_weight=cost)
+        vectors = privileged.values[machine.support_]
+        keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
+        if len(keep) == 0:
+            return None
+        vectors, distance = vectors[keep], 0.0
+        K = self._kernel.gram(vectors)
+        # With a linear kernel, the terms of different vectors may also cancel.
+        if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
+            return None
+        if self.n_frames is not None and self.n_frames < len(keep):
+            K, _ = nearest_positive_semidefinite(K)
+            chosen, distance = _reduced_set(K, rules, self.n_frames)
+            vectors = vectors[chosen]
+        self.machine_, self.frame_vectors_ = machine, vectors
+        self.frame_distance_ = distance
+        return dense(self._kernel.between(values, vectors))
 
     def _learn_frames(
-        self,
-        training: Training,
-        privileged: Privileged,
-        codes: np.ndarray,
-        frames: np.ndarray,
-        weight: np.ndarray | None,
+        self, training: Training, codes: np.ndarray, frames: np.ndarray
     ) -> Any:
         """Fit ``regressor_`` and return φ of every training row (step 3)."""
-        rows, X = privileged.rows, training.X[privileged.rows]
-        weight = None if weight is None else weight[rows]
+        assert training.privileged is not None
+        rows = training.privileged.rows
+        X, weight = (
+            training.X[rows],
+            training.weight[rows] if training.weighted else None,
+        )
         self.n_frames_ = frames.shape[1]
         # Regressors without an intercept (kernel ridge) need centered targets.
         self._frame_means = np.average(frames, axis=0, weights=weight)
@@ -353,23 +351,12 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             regressor = scaled(precise_ridge(), sparse=sp.issparse(X))
         regressor = seeded(for_outputs(regressor, frames), self.random_state)
 
-        def fit(train: np.ndarray) -> Any:
-            part = None if weight is None else weight[train]
-            return fit_with(
-                clone(regressor), X[train], frames[train], sample_weight=part
-            )
+        def fit(X: Any, frames: np.ndarray, weight: np.ndarray | None) -> Any:
+            return fit_with(clone(regressor), X, frames, sample_weight=weight)
 
-        def predict(fitted: Any, test: np.ndarray) -> np.ndarray:
-            return self._predict_frames(fitted, X[test])
-
+        keys = [X, training.privileged.values, codes[rows]]
         self.regressor_, known = fit_out_of_fold(
-            fit,
-            predict,
-            self.cv,
-            [X, privileged.values],
-            codes[rows],
-            stratify=True,
-            random_state=self.random_state,
+            self, fit, self._predict_frames, X, frames, weight, keys
         )
         frames = self._predict_frames(self.regressor_, training.X)
         frames[rows] = known
@@ -414,9 +401,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        stages = [one for one in (self._final(), self.regressor) if one is not None]
-        tags.input_tags.sparse = all(get_tags(one).input_tags.sparse for one in stages)
-        return tags
+        return with_inner_tags(tags, self._final(), self.regressor, nan=False)
 
 
 def _pairwise_rules(machine: Any) -> np.ndarray:
@@ -425,13 +410,10 @@ def _pairwise_rules(machine: Any) -> np.ndarray:
     n_classes = len(machine.classes_)
     if n_classes == 2:
         return coefficients.T
-    ends = np.cumsum(machine.n_support_)
-    of_class = [
-        slice(end - size, end)
-        for end, size in zip(ends, machine.n_support_, strict=True)
-    ]
+    vectors = np.arange(coefficients.shape[1])
+    of_class = np.split(vectors, np.cumsum(machine.n_support_)[:-1])
     pairs = list(combinations(range(n_classes), 2))
-    rules = np.zeros((coefficients.shape[1], len(pairs)))
+    rules = np.zeros((len(vectors), len(pairs)))
     # LIBSVM stores, for a vector of class i, the pair with class j in row j − 1 when
     # i < j and in row j when i > j.
     for column, (i, j) in enumerate(pairs):

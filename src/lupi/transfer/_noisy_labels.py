@@ -81,7 +81,6 @@ from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -103,7 +102,7 @@ from lupi.base import (
 from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense, n_rows_of, take_rows
-from lupi.transfer._fitting import GroupedEstimator, takes_nan
+from lupi.transfer._fitting import GroupedEstimator, takes_nan, with_inner_tags
 from lupi.transfer._folds import (
     folds_of,
     in_turn,
@@ -287,22 +286,15 @@ class _Objective:
         else:
             along_W = self.X.T @ (along_f @ self.lift.T)
         along_a = s[i, None] * (r[i, None] * self.labels[i] - a[i, 1:])
-        if len(self.averaged):
-            along_a += self._through_average(f, a, label)
+        if len(j := self.averaged):  # rows without X*, whose a is an average of others
+            codes = self.rows.codes[j]
+            pull = np.bincount(1 + codes, s[j] / label[j], a.shape[1])
+            pull[0] = s[j] @ (f[j, codes] / label[j])
+            share = s[i, None] / (s.sum() - s[j].sum())
+            along_a += share * a[i, 1:] * (pull[1:] - (a[i] @ pull)[:, None])
         if self.shapes[1][1] == 1:
             along_a = along_a.sum(axis=1, keepdims=True)
         return value, self.penalty * away - _flat([along_W, self.design.T @ along_a])
-
-    def _through_average(
-        self, f: np.ndarray, a: np.ndarray, label: np.ndarray
-    ) -> np.ndarray:
-        """Return the part of rows without X*, whose a is an average of the others."""
-        i, j, s = self.learned, self.averaged, self.rows.weight
-        codes = self.rows.codes[j]
-        pull = np.bincount(1 + codes, s[j] / label[j], a.shape[1])
-        pull[0] = s[j] @ (f[j, codes] / label[j])
-        share = s[i] / (s.sum() - s[j].sum())
-        return share[:, None] * a[i, 1:] * (pull[1:] - (a[i] @ pull)[:, None])
 
     def information(self, t: np.ndarray) -> np.ndarray:
         """Return the expected information, with the penalties."""
@@ -601,14 +593,6 @@ None, default=None
         known = self._known_answers(privileged, given.n_rows)
         return replace(given, extra={**given.extra, "known": known})
 
-    def _fit_training(self, training: Training) -> None:
-        rows, keep = self._read_rows(training)
-        student = None
-        if self.student is not None:
-            student = seeded(self.student, self.random_state)
-            ClassOutput(self.classes_).check(student, "student")
-        self._fit_candidates(rows, student, keep, training)
-
     def _read_rows(self, given: Training) -> tuple[_LabelledRows, np.ndarray]:
         """Return the labelled rows of positive weight, and their positions."""
         keep = given.labelled[given.weight[given.labelled] > 0]
@@ -655,13 +639,32 @@ None, default=None
             )
         return np.maximum(answers, 0.0)
 
-    def _fit_candidates(
-        self, rows: _LabelledRows, student: Any, keep: np.ndarray, given: Training
-    ) -> None:
+    def _fit_training(self, given: Training) -> None:
         """Choose penalties and weights out of fold, fit, and set the attributes."""
+        rows, keep = self._read_rows(given)
+        student = None
+        if self.student is not None:
+            student = seeded(self.student, self.random_state)
+            ClassOutput(self.classes_).check(student, "student")
         noisy = rows.learned.any() or np.isfinite(rows.known).any()
         names = ["labels", "corrected"] if noisy else ["labels"]
-        folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
+        folds: list[np.ndarray] = []  # of each row, for each repetition
+        if student is None or noisy:
+            if isinstance(self.cv, Integral):
+                seeds = shuffle_generators(self.n_repeats, self.random_state)
+                folds = [rows.folds(int(self.cv), seed) for seed in seeds]
+            else:
+                counted = np.isin(given.labelled, keep)
+                fold = folds_of(self.cv, counted, rows.codes, rows.unit)
+                folds = [fold] * self.n_repeats
+            if folds[0].max() == 0:
+                folds = []
+                warnings.warn(
+                    f"{type(self).__name__}: a class has fewer than two distinct rows "
+                    "(or groups), so that no prediction is out of fold. The student is "
+                    "trained on the labels as they are.",
+                    stacklevel=4,
+                )
         names = names if folds else names[:1]
         hedged = self.hedge and len(names) > 1
         C, noise_C, held = dict.fromkeys(names, 1.0), 1.0, {}
@@ -694,9 +697,10 @@ None, default=None
             scores = 0 * rows.labels if held else last.state
             for name, share in shares.items() if held else ():
                 scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
-            f, a = softmax(scores, axis=1), last.noise.of(rows)
+            a = last.noise.of(rows)
             doubted = _doubted(a, held["corrected"], rows) if held else a
-            soft["corrected"] = true = _soft_labels(f, doubted, rows)
+            true = _soft_labels(softmax(scores, axis=1), doubted, rows)
+            soft["corrected"] = true
             self.label_quality_ = np.full(given.n_rows, np.nan)
             self.label_quality_[keep] = true[np.arange(len(true)), rows.codes]
         if self.class_weight is not None:
@@ -708,7 +712,17 @@ None, default=None
                 models[name] = model._replace(fitted=fitted)
         if student is None:
             self.C_ = {**C, "noise": noise_C} if len(names) > 1 else C
-            self._set_coef({name: models[name].fitted for name in shares})
+            # The weighted linear model, for columns that are not standardized.
+            total = 0.0 * models[names[0]].fitted
+            for name, share in shares.items():
+                slope, intercept = self._slopes[name]
+                total += share * slope * models[name].fitted
+                total[0] += share * intercept
+            total = total[:, 1:] - total[:, :1] if total.shape[1] == 2 else total
+            self.coef_ = (total[1:] / self._scaler.scale_[:, None]).T
+            self.intercept_ = total[0]
+            if self._scaler.with_mean:
+                self.intercept_ = total[0] - self.coef_ @ self._scaler.mean_
         else:
             self.students_ = {name: models[name].fitted for name in names}
         self.n_iter_, self.converged_ = last.n_iter, last.converged
@@ -719,30 +733,10 @@ None, default=None
                 "kept. Increase max_iter or tol; students that change abruptly, such "
                 "as single trees, may not converge.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         if len(names) > 1 and rows.learned.any():
-            self._set_noise(rows, last, scores, noise_C, a)
-
-    def _outer_folds(
-        self, rows: _LabelledRows, keep: np.ndarray, given: Training
-    ) -> list:
-        """Return the fold of each row, for each repetition; nothing if impossible."""
-        if isinstance(self.cv, Integral):
-            seeds = shuffle_generators(self.n_repeats, self.random_state)
-            folds = [rows.folds(int(self.cv), seed) for seed in seeds]
-        else:
-            counted = np.isin(given.labelled, keep)
-            folds = [folds_of(self.cv, counted, rows.codes, rows.unit)] * self.n_repeats
-        if folds[0].max() > 0:
-            return folds
-        warnings.warn(
-            f"{type(self).__name__}: a class has fewer than two distinct rows (or "
-            "groups), so that no prediction is out of fold. The student is trained on "
-            "the labels as they are.",
-            stacklevel=6,
-        )
-        return []
+            self._set_noise(rows, last, scores, noise_C)
 
     def _out_of_fold(
         self, rows: _LabelledRows, student: Any, name: str, folds: list, grid: tuple
@@ -824,26 +818,8 @@ None, default=None
         target = target[:, 1:] if output.n_targets == 1 else target
         return output.fit_soft(clone(student), rows.X, target, total)
 
-    def _set_coef(self, fitted: dict[str, np.ndarray]) -> None:
-        """Set the weighted linear model, for columns that are not standardized."""
-        total = np.zeros_like(next(iter(fitted.values())))
-        for name, W in fitted.items():
-            slope, intercept = self._slopes[name]
-            total += self.weights_[name] * slope * W
-            total[0] += self.weights_[name] * intercept
-        total = total[:, 1:] - total[:, :1] if total.shape[1] == 2 else total
-        self.coef_ = (total[1:] / self._scaler.scale_[:, None]).T
-        self.intercept_ = total[0]
-        if self._scaler.with_mean:
-            self.intercept_ = total[0] - self.coef_ @ self._scaler.mean_
-
     def _set_noise(
-        self,
-        rows: _LabelledRows,
-        model: _Candidate,
-        scores: np.ndarray,
-        C: float,
-        a: np.ndarray,
+        self, rows: _LabelledRows, model: _Candidate, scores: np.ndarray, C: float
     ) -> None:
         """Set the noise as a function of X*, and warn where it is doubtful."""
         V, self._mean_answers = model.noise
@@ -870,14 +846,15 @@ None, default=None
                 "Or rows with "
                 "other X* are of other classes, given X: add to X what decides who "
                 "labels which rows.",
-                stacklevel=6,
+                stacklevel=5,
             )
-        guesses = rows.learned & (a[:, 0] < 1 - AT_BOUND)
+        guesses = rows.learned & (model.noise.of(rows)[:, 0] < 1 - AT_BOUND)
         if np.average(guesses, weights=rows.weight) > ROWS_AT_BOUND:
             warnings.warn(
-                f"{guesses.sum()} of {len(a)} labels are hardly better than guesses: "
-                "the rate of errors of their X* is near its bound. See label_noise.",
-                stacklevel=6,
+                f"{guesses.sum()} of {len(guesses)} labels are hardly better than "
+                "guesses: the rate of errors of their X* is near its bound. See "
+                "label_noise.",
+                stacklevel=5,
             )
 
     def label_noise(self, privileged: Any, *, level: float | None = None) -> Any:
@@ -979,9 +956,5 @@ None, default=None
         return PrivilegedTags(cannot_hold={check: reason}, uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.student is not None:
-            student = get_tags(self.student).input_tags
-            tags.input_tags.sparse = student.sparse
-            tags.input_tags.allow_nan = student.allow_nan
-        return tags
+        own = self.student is not None
+        return with_inner_tags(super().__sklearn_tags__(), self.student, nan=own)

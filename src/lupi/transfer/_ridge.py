@@ -25,7 +25,7 @@ all others; `Moments` are the sums of products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,12 @@ _FREEDOM = 1.2
 # Smallest share of residual degrees of freedom for which GCV is evaluated.
 _LEAST_RESIDUAL_SHARE = 1e-3
 _BLOCK = 1 << 16
+# How `GCVRidge` reads X.
+_READING: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": np.float64,
+    "ensure_all_finite": "allow-nan",
+}
 
 
 def blocks(n_rows: int) -> list[slice]:
@@ -64,13 +70,8 @@ def blocks(n_rows: int) -> list[slice]:
 # -- columns -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of numbers, the weights of its rows, and which of them have y."""
-
-    values: Any
-    weight: np.ndarray
-    labelled: np.ndarray
+# Values, the weights of the rows, and which of them have y.
+Table = tuple[Any, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class ColumnSums:
     @classmethod
     def of(cls, table: Table) -> ColumnSums:
         """Return the sums of a table."""
-        X, width = table.values, table.values.shape[1]
+        (X, weight, labelled), width = table, table[0].shape[1]
         if sp.issparse(X):
             cells = sp.coo_array(X)
             if np.isnan(cells.data).any():
@@ -93,7 +94,7 @@ class ColumnSums:
                     "X is sparse and has missing cells. Impute them first, or give a "
                     "dense table, in which they are replaced by the mean."
                 )
-            weight = np.where(table.labelled, table.weight, 0.0)
+            weight = np.where(labelled, weight, 0.0)
             total = weight.sum()
             mean = np.asarray(X.T @ weight).ravel() / (total or 1.0)
             apart = weight[cells.row] * (cells.data - mean[cells.col]) ** 2
@@ -102,14 +103,13 @@ class ColumnSums:
             return cls(np.zeros(width), np.full(width, total), mean, squares)
         sums = cls(*np.zeros((4, width)))
         for rows in blocks(len(X)):
-            missing, labelled = np.isnan(X[rows]), table.labelled[rows]
-            known, absent = X[rows][labelled], missing[labelled]
-            weight = table.weight[rows][labelled]
-            total = weight @ ~absent
-            mean = weight @ np.where(absent, 0.0, known)
+            missing, chosen = np.isnan(X[rows]), labelled[rows]
+            known, absent, own = X[rows][chosen], missing[chosen], weight[rows][chosen]
+            total = own @ ~absent
+            mean = own @ np.where(absent, 0.0, known)
             mean = mean / np.where(total > 0, total, 1.0)
             apart = np.where(absent, 0.0, known - mean)
-            sums += cls(missing.sum(axis=0), total, mean, weight @ apart**2)
+            sums += cls(missing.sum(axis=0), total, mean, own @ apart**2)
         return sums
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -122,12 +122,6 @@ class ColumnSums:
             self.mean + share * gap,
             self.squares + other.squares + self.weight * share * gap**2,
         )
-
-    @property
-    def deviation(self) -> np.ndarray:
-        """Standard deviations; 1 for a constant column, up to rounding."""
-        deviation = np.sqrt(self.squares / np.where(self.weight > 0, self.weight, 1.0))
-        return np.where(deviation > _ROUNDING * np.abs(self.mean), deviation, 1.0)
 
 
 # Histograms of distances from the mean have a bin per power of 2. The bins end a little
@@ -152,22 +146,19 @@ class Columns:
     reach: Any = None
 
     @classmethod
-    def of(cls, sums: ColumnSums) -> Columns:
-        """Return the imputation of a table with these sums."""
-        return cls(sums.mean, np.flatnonzero(sums.missing))
-
-    @classmethod
     def with_limits(cls, tables: Parts) -> Columns:
         """Compute imputation and limits in two passes over the rows."""
         sums: ColumnSums = tables.sum(ColumnSums.of)
-        columns, unit = cls.of(sums), sums.deviation
+        unit = np.sqrt(sums.squares / np.where(sums.weight > 0, sums.weight, 1.0))
+        # 1 for a constant column, up to rounding.
+        unit = np.where(unit > _ROUNDING * np.abs(sums.mean), unit, 1.0)
         known, unknown = tables.sum(_histograms, sums.mean, unit)
         beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
         few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
         last = np.argmax(beyond <= few[:, None], axis=1)
         largest = np.argmax(np.where(known > 0, np.arange(_BINS), -1), axis=1)
-        power = np.maximum(last, largest) + _LOWEST + 1
-        return replace(columns, reach=unit * np.ldexp(_ABOVE, power))
+        reach = unit * np.ldexp(_ABOVE, np.maximum(last, largest) + _LOWEST + 1)
+        return cls(sums.mean, np.flatnonzero(sums.missing), reach)
 
     @property
     def width(self) -> int:
@@ -207,7 +198,7 @@ class Columns:
 
 def _histograms(table: Table, center: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return numbers of labelled and other rows, by column and bin of the distance."""
-    X, width = table.values, table.values.shape[1]
+    (X, _, labelled), width = table, table[0].shape[1]
     counts = np.zeros((2, width, _BINS))
 
     def count(cells: np.ndarray, column: np.ndarray, unlabelled: np.ndarray) -> None:
@@ -219,12 +210,12 @@ def _histograms(table: Table, center: np.ndarray, unit: np.ndarray) -> np.ndarra
     with np.errstate(over="ignore"):
         if not sp.issparse(X):
             for rows in blocks(len(X)):
-                count(X[rows], np.arange(width), ~table.labelled[rows][:, None])
+                count(X[rows], np.arange(width), ~labelled[rows][:, None])
             return counts
         stored_cells = sp.coo_array(X)
         row, column = stored_cells.row, stored_cells.col
-        count(stored_cells.data, column, ~table.labelled[row])
-        zeros = np.bincount(~table.labelled, minlength=2)[:, None] - counts.sum(axis=2)
+        count(stored_cells.data, column, ~labelled[row])
+        zeros = np.bincount(~labelled, minlength=2)[:, None] - counts.sum(axis=2)
         counts[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
     return counts
 
@@ -291,21 +282,10 @@ class Moments:
         )
 
     @property
-    def size(self) -> float:
-        """Kish's effective number of rows."""
-        return self.weight**2 / self.squared
-
-    @property
     def deviation(self) -> np.ndarray:
         """Standard deviations."""
         variance = np.maximum(np.diag(self.products), 0.0) / (self.weight or 1.0)
         return np.sqrt(variance)
-
-    @property
-    def scale(self) -> np.ndarray:
-        """Standard deviations; infinity for a constant column, up to rounding."""
-        varies = self.deviation > _ROUNDING * np.abs(self.mean)
-        return np.where(varies, self.deviation, np.inf)
 
 
 def _centered(table: Any, weight: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -331,10 +311,6 @@ class RidgeFit:
     level: np.ndarray
     coef: np.ndarray
     alpha: float
-
-    def take(self, columns: np.ndarray) -> RidgeFit:
-        """Return the same values as a function of some of the features."""
-        return replace(self, center=self.center[columns], coef=self.coef[columns])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the values."""
@@ -362,15 +338,18 @@ def ridge_from_moments(
     """Fit the moments of features followed by targets; `least` bounds the scales."""
     inner = moments.products[:-n_targets, :-n_targets]
     cross = moments.products[:-n_targets, -n_targets:]
-    scale = np.maximum(moments.scale[:-n_targets], least)
+    deviation, mean = moments.deviation[:-n_targets], moments.mean[:-n_targets]
+    # A constant column, up to rounding, has the coefficient 0.
+    scale = np.where(deviation > _ROUNDING * np.abs(mean), deviation, np.inf)
+    scale = np.maximum(scale, least)
     values, vectors = np.linalg.eigh(inner / np.outer(scale, scale))
     values = np.maximum(values, 0.0)
     rotated = vectors.T @ (cross / scale[:, None])
     total = float(np.trace(moments.products[-n_targets:, -n_targets:]))
     explained = np.sum(rotated**2, axis=1)
-    alpha = _best_alpha(values, explained, total, moments.weight, moments.size)
+    alpha = _best_alpha(values, explained, total, moments.weight, moments.squared)
     coef = vectors @ (rotated / (values + alpha)[:, None]) / scale[:, None]
-    return RidgeFit(moments.mean[:-n_targets], moments.mean[-n_targets:], coef, alpha)
+    return RidgeFit(mean, moments.mean[-n_targets:], coef, alpha)
 
 
 def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
@@ -398,8 +377,7 @@ def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
     values = np.maximum(values, 0.0)
     rotated = vectors.T @ (root * target)
     squares = np.sum(rotated**2, axis=1)
-    size = total**2 / (weight @ weight)
-    alpha = _best_alpha(values, values * squares, squares.sum(), total, size)
+    alpha = _best_alpha(values, values * squares, squares.sum(), total, weight @ weight)
     dual = root * (vectors @ (rotated / (values + alpha)[:, None]))
     coef = np.asarray(scaled.T @ dual)
     if sp.issparse(X):
@@ -409,13 +387,18 @@ def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
 
 
 def _best_alpha(
-    values: np.ndarray, explained: np.ndarray, total: float, weight: float, size: float
+    values: np.ndarray,
+    explained: np.ndarray,
+    total: float,
+    weight: float,
+    squared: float,
 ) -> float:
     """Return the penalty with the smallest GCV; the largest one in case of ties.
 
     Given are the eigenvalues of Z'WZ, the squares of V'Z'Wt with V its eigenvectors,
-    t'Wt, the weight of the rows, and their effective number.
+    t'Wt, the weight of the rows, and the sum of their squared weights.
     """
+    size = weight**2 / squared  # Kish's effective number of rows
     most = np.searchsorted(ALPHAS, _LARGEST_PENALTY * weight, side="right")
     allowed = ALPHAS[: max(most, 1)]
     alphas = allowed[:, None]
@@ -460,19 +443,10 @@ class GCVRidge(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GCVRidge:
         """Fit the model; y may have several columns."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = validate_data(self, X, y, **_READING, multi_output=True, y_numeric=True)
         weight = check_weight(sample_weight, X.shape[0], self)
-        table = Table(X, weight, np.ones(X.shape[0], dtype=bool))
-        columns = Columns.of(ColumnSums.of(table))
+        sums = ColumnSums.of((X, weight, np.ones(X.shape[0], dtype=bool)))
+        columns = Columns(sums.mean, np.flatnonzero(sums.missing))
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
@@ -506,14 +480,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return predictions, one column per target."""
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-        )
+        X = validate_data(self, X, reset=False, **_READING)
         return linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
