@@ -109,7 +109,7 @@ class State(NamedTuple):
 @sizeof.register(LocalRows)
 def _size_of_rows(rows: LocalRows) -> int:
     spaces = [f.space for f in rows.parts.functions if f.space is not None]
-    return sum(sizeof(s.matrix) for s in spaces) + 8 * VECTORS_HELD * rows.parts.size
+    return sum(sizeof(s.matrix) for s in spaces) + 8 * VECTORS_HELD * rows.n_multipliers
 
 
 class DaskRows:
@@ -119,20 +119,9 @@ class DaskRows:
         self.training, self.machine = training, machine
         self.states = training.map(_initial, machine)
 
-    def describe(self) -> Totals:
-        """Return the totals of the rows for the start and the certificate."""
-        return self._pass(LocalRows.describe)
-
-    def begin(self, typical: float, centered: bool) -> Totals:
-        """Set multipliers inside their bounds; return their functions."""
-        return self._pass(LocalRows.begin, typical, centered)
-
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass over all rows and return the summed totals."""
-        return self._pass(LocalRows.total, one_pass, *arguments)
-
-    def _pass(self, method: Callable[..., Totals], *arguments: Any) -> Totals:
-        self.states = self.states.map(_passed, method, arguments)
+        self.states = self.states.map(_passed, one_pass, arguments)
         return self.states.sum(attrgetter("totals"))
 
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
@@ -156,11 +145,11 @@ def _initial(training: Training, machine: Any) -> State:
 
 
 def _passed(
-    state: State, method: Callable[..., Totals], arguments: tuple[Any, ...]
+    state: State, one_pass: Callable[..., Totals], arguments: tuple[Any, ...]
 ) -> State:
     """Return the state after a pass; the state before it is unchanged."""
     rows = state.rows.__copy__()
-    return State(rows, method(rows, *arguments))
+    return State(rows, rows.total(one_pass, *arguments))
 
 
 def _sampled(

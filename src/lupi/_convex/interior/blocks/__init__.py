@@ -140,7 +140,7 @@ class _Path:
 
     def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
         self.rows, self.layout, self.tuning = rows, layout, tuning
-        facts = rows.describe()
+        facts = rows.total(RowState.describe)
         self.sums, self.peaks = facts.sums, facts.peaks
         self.unit = float(self.peaks["right"])
         self.shift = np.zeros(layout.size)
@@ -160,7 +160,7 @@ class _Path:
             self.peaks["dearest"] <= LARGEST_COST_RATIO * -self.peaks["cheapest"]
         )
         centered |= self.peaks["dearest"] == 0.0
-        pull = self.rows.begin(typical, centered).sums["pull"]
+        pull = self.rows.total(RowState.begin, typical, centered).sums["pull"]
         penalty = self.layout.penalty
         self.theta = np.zeros(self.layout.size)
         if not centered:
