@@ -23,7 +23,6 @@ from lupi._convex.interior.blocks.rows import Layout, Totals
 from lupi._convex.problem import Problem
 from lupi._convex.solution import (
     NEGLIGIBLE_CHANGE,
-    BiasRows,
     NearBiases,
     determined,
     middle_of,
@@ -258,6 +257,6 @@ def _near(
     chunks = []
     for problem, _ in state.rows.in_chunks(CHUNK):
         values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-        rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
-        chunks.append(rows.near(center, reach))
+        margins, kinds = problem.margins(values), DEFAULT.bias_kinds
+        chunks.append(NearBiases.of(problem, margins, center, reach, kinds))
     return chunks

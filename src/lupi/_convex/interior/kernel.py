@@ -31,7 +31,6 @@ from lupi._convex.linalg import (
     block,
     cholesky,
     cholesky_solve,
-    conjugate_gradients,
     copied,
     diagonal,
     inverse_from_cholesky,
@@ -48,6 +47,14 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.problem import Problem
 from lupi._convex.tuning import Tuning
+
+# Conjugate gradients: relative rounding errors of the balance equations and of the
+# residual, and the energy of the residual, relative to the least before, at which they
+# diverge.
+BALANCE_ROUNDING, EXACT_RESIDUAL, LARGEST_RISE = 1e-14, 1e-13, 1e2
+MAX_REFINEMENTS = 30
+# Relative terms by which a system that is singular to working precision is regularized.
+JITTERS = (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8)
 
 
 class Merged:
@@ -136,7 +143,15 @@ class Leaf:
                 "first function; the interior-point method for Gram matrices takes "
                 "at most one."
             )
-        self.shared = shared[0] if shared else None
+        # The shared multipliers: their place among all, coefficients of both functions
+        # and positions in both.
+        self.shared, self.on, self.on_root = slice(0, 0), np.empty(0), np.empty(0)
+        self.at = self.at_root = np.empty(0, dtype=int)
+        for q in shared:
+            self.shared, on = problem.slices[q], problem.families[q].on
+            self.on, self.on_root = on[k], on[0]
+            self.at = np.arange(problem.length(k))[problem.positions(q, k)]
+            self.at_root = np.arange(problem.length(0))[problem.positions(q, 0)]
         self.coupling = np.zeros(problem.length(k))
         self.inverse_limit, self.jitter = decoupled, 0.0
         # The barrier of equalities does not change: they are eliminated once.
@@ -257,12 +272,8 @@ class _FinalPart:
         """Return the step of the multipliers, from that of the final system."""
         out = np.zeros_like(right)
         out[self.inside] = final[self.span]
+        out[self.weak] = times(1.0 / self.weak_diagonal, right[self.weak])
         return out
-
-    def add_weak(self, step: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Set the steps of decoupled multipliers, in place."""
-        step[self.weak] = times(1.0 / self.weak_diagonal, right[self.weak])
-        return step
 
 
 class KernelNewton:
@@ -340,7 +351,7 @@ class KernelNewton:
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)
-        for jitter in (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8):
+        for jitter in JITTERS:
             for leaf in self.leaves:
                 leaf.jitter = jitter
             try:
@@ -358,38 +369,26 @@ class KernelNewton:
 
     def _build_final(self, jitter: float) -> None:
         """Set the factor of the system of root and shared multipliers."""
-        problem, limit = self.problem, self.tuning.decoupled
+        limit, rows = self.tuning.decoupled, self.root.rows
         self._parts: list[_FinalPart] = []
-        rows = self.root.rows
-        if len(rows):
-            barrier, own = self.root.barrier[rows], self.gram_diagonal[rows]
-            keep = barrier <= limit * own
-            kept, one = rows[keep], np.ones(int(keep.sum()))
-            weak = rows[~keep], (barrier + own)[~keep]
-            self._add(kept, kept, one, barrier[keep], None, weak)
+        barrier, own = self.root.barrier[rows], self.gram_diagonal[rows]
+        keep = barrier <= limit * own
+        kept, one = rows[keep], np.ones(int(keep.sum()))
+        weak = rows[~keep], (barrier + own)[~keep]
+        self._add(kept, kept, one, barrier[keep], None, weak)
         for leaf in self.leaves:
-            q = leaf.shared
-            if q is None:
-                leaf.factorize(np.empty(0, dtype=int))
-                continue
-            family, part = problem.families[q], problem.slices[q]
-            in_root = _indices(problem.positions(q, 0), problem.length(0))
-            in_leaf = _indices(problem.positions(q, leaf.k), problem.length(leaf.k))
-            a_root, a_leaf = family.on[0], family.on[leaf.k]
             own = (
-                a_root**2 * self.gram_diagonal[in_root]
-                + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
+                leaf.on_root**2 * self.gram_diagonal[leaf.at_root]
+                + leaf.on**2 * (leaf.gram_diagonal + leaf.coupling)[leaf.at]
             )
-            barrier = self.diagonal[part]
+            barrier = self.diagonal[leaf.shared]
             keep = barrier <= limit * own
+            order, parallel = leaf.factorize(leaf.at[keep])
             # Positions within the family, in the order of P.
-            order, parallel = leaf.factorize(in_leaf[keep])
-            place = np.empty(problem.length(leaf.k), dtype=int)
-            place[in_leaf] = np.arange(len(in_leaf))
-            kept = place[order]
-            scale(parallel, a_leaf[kept], a_leaf[kept])
+            kept = np.searchsorted(leaf.at, order)
+            scale(parallel, leaf.on[kept], leaf.on[kept])
             weak = np.flatnonzero(~keep), (barrier + own)[~keep]
-            at, sign = in_root[kept], a_root[kept]
+            at, sign = leaf.at_root[kept], leaf.on_root[kept]
             self._add(kept, at, sign, barrier[kept], parallel, weak)
         self._final = self._assembled(jitter)
 
@@ -410,80 +409,66 @@ class KernelNewton:
             left = one.sign / self.weight
             return scaled_block(self.gram, one.rows, two.rows, left, two.sign)
 
-        if len(self._parts) == 1:
-            final = block_of(*self._parts, *self._parts)
+        parts = [part for part in self._parts if len(part.inside)]
+        if len(parts) == 1:
+            final = block_of(*parts, *parts)
         else:
-            size = self._parts[-1].span.stop if self._parts else 0
+            size = self._parts[-1].span.stop
             final = zeros(self.gram, size, size)
-            for number, one in enumerate(self._parts):
-                for two in self._parts[: number + 1]:
+            for number, one in enumerate(parts):
+                for two in parts[: number + 1]:
                     put(final, one.span, two.span, block_of(one, two))
-        if not len(final):
+        if not parts:
             return final
-        for part in self._parts:
+        for part in parts:
             if part.parallel is not None:
                 put(final, part.span, part.span, part.parallel, add=True)
-        add_diagonal(final, np.concatenate([part.diagonal for part in self._parts]))
+        add_diagonal(final, np.concatenate([part.diagonal for part in parts]))
         if jitter:
             add_diagonal(final, jitter * diagonal(final))
         return cholesky(final)
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
         """Apply the preconditioner to the row multipliers, without border."""
-        problem = self.problem
         out = np.zeros_like(right)
-        parts, wanted, alone = iter(self._parts), [], []
-        root = self.root.gather(right) if len(self.root.rows) else None
-        if root is not None:
-            wanted.append(root[next(parts).inside])
-        for leaf in self.leaves:
-            gathered = leaf.private.gather(right)
-            alone.append(leaf.solve_pivot(gathered))
-            if leaf.shared is not None:
-                force = leaf.apply(leaf.without_weak(alone[-1]))
-                at = problem.positions(leaf.shared, leaf.k)
-                reduced = right[problem.slices[leaf.shared]] - times(
-                    problem.families[leaf.shared].on[leaf.k], force[at]
-                )
-                wanted.append(reduced[next(parts).inside])
+        first, *parts = self._parts
+        root = self.root.gather(right)
+        gathered = [leaf.private.gather(right) for leaf in self.leaves]
+        alone, wanted = [], [root[first.inside]]
+        for leaf, own, part in zip(self.leaves, gathered, parts, strict=True):
+            alone.append(leaf.solve_pivot(own))
+            force = leaf.apply(leaf.without_weak(alone[-1]))[leaf.at]
+            reduced = right[leaf.shared] - times(leaf.on, force)
+            wanted.append(reduced[part.inside])
         final = np.concatenate(wanted)
         if len(final):
             final = cholesky_solve(self._final, final)
-        parts = iter(self._parts)
-        if root is not None:
-            part = next(parts)
-            merged = part.add_weak(part.step(final, root), root)
-            self.root.scatter(merged, root, right, out)
-        for leaf, merged in zip(self.leaves, alone, strict=True):
-            gathered = leaf.private.gather(right)
-            if leaf.shared is not None:
-                part, own = next(parts), right[problem.slices[leaf.shared]]
-                step, shared = part.step(final, own), np.zeros_like(gathered)
-                a = problem.families[leaf.shared].on[leaf.k]
-                shared[problem.positions(leaf.shared, leaf.k)] = times(a, step)
-                merged = merged - leaf.solve_pivot(
-                    leaf.without_weak(leaf.apply(shared))
-                )
-                out[problem.slices[leaf.shared]] = part.add_weak(step, own)
-            leaf.private.scatter(merged, gathered, right, out)
+        self.root.scatter(first.step(final, root), root, right, out)
+        for leaf, own, part, merged in zip(
+            self.leaves, gathered, parts, alone, strict=True
+        ):
+            shared = np.zeros_like(own)
+            shared[leaf.at[part.inside]] = times(leaf.on[part.inside], final[part.span])
+            moved = leaf.without_weak(leaf.apply(shared))
+            leaf.private.scatter(merged - leaf.solve_pivot(moved), own, right, out)
+            out[leaf.shared] = part.step(final, right[leaf.shared])
         return out
 
     def _factorize_border(self) -> None:
         """Factorize the Schur complement of the balances and global multipliers."""
-        m, size = self.n_row_multipliers, self.problem.size
-        units = np.zeros((size, size - m))
-        units[m:] = np.eye(size - m)
-        interaction = (
-            np.column_stack([self._product(unit) for unit in units.T])
-            if size > m
-            else np.zeros((size, 0))
+        m, size, n_balance = (
+            self.n_row_multipliers,
+            self.problem.size,
+            len(self.balance),
         )
+        interaction = np.zeros((size, size - m))
+        for column, unit in zip(interaction.T, np.eye(size - m, size, m), strict=True):
+            column[:] = self._product(unit)
         self._border = np.hstack([interaction[:m], self.balance[:, :m].T])
-        n_balance = len(self.balance)
-        corner = np.zeros((size - m + n_balance,) * 2)
-        corner[: size - m, : size - m] = interaction[m:]
-        corner[size - m :, : size - m] = self.balance[:, m:]
-        corner[: size - m, size - m :] = self.balance[:, m:].T
+        mixed = self.balance[:, m:]
+        corner = np.block(
+            [[interaction[m:], mixed.T], [mixed, np.zeros((n_balance,) * 2)]]
+        )
         self._solved_border = self._solve_rows(self._border)
         schur = corner - self._border.T @ self._solved_border
         self._schur_inverse = inverse_of_small(schur)
@@ -510,19 +495,56 @@ class KernelNewton:
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the steps of multipliers and biases, refined on the exact system."""
+        """Return the steps x of multipliers and y of biases, refined if asked.
+
+        Conjugate gradients solve the exact system ``(H + D) x + Eᵀy = p, E x = q`` up
+        to an energy norm relative to that of x, with the factors as preconditioner. All
+        iterates satisfy the balance equations, so that the method is the ordinary one
+        on their null space.
+
+        References
+        ----------
+        N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained
+        quadratic programming problems arising in optimization", SIAM J. Sci. Comput.
+        23(4), 2001.
+        """
+        step, biases = self._precondition(right, balance)
         if not refine:
-            return self._precondition(right, balance)
-        return conjugate_gradients(
-            self._product,
-            self._precondition,
-            lambda biases: self.balance.T @ biases,
-            self.balance,
-            right,
-            balance,
-            to=self.tuning.newton_accuracy,
-        )
+            return step, biases
+        step, biases = self._balanced(step, biases, balance)
+        nothing, largest = np.zeros_like(balance), np.abs(right).max(initial=0.0)
+        enough = (self.tuning.newton_accuracy * abs(right @ step) ** 0.5) ** 2
+        residual = right - self._product(step) - self.balance.T @ biases
+        if np.abs(residual).max(initial=0.0) <= EXACT_RESIDUAL * largest:
+            return step, biases
+        search, old, least = np.zeros_like(step), np.inf, np.inf
+        for _ in range(MAX_REFINEMENTS):
+            change, shift = self._precondition(residual, nothing)
+            # Rounding errors would accumulate in the range of Eᵀ: it is projected out.
+            residual, biases = residual - self.balance.T @ shift, biases + shift
+            energy = residual @ change
+            if energy <= enough or not energy <= LARGEST_RISE * least:
+                if energy <= least:
+                    step = step + change
+                break
+            least = min(least, energy)
+            search, old = change + energy / old * search, energy
+            image = self._product(search)
+            curvature = search @ image
+            if not curvature > 0:
+                break  # the system is singular
+            length = energy / curvature
+            step = step + length * search
+            residual = residual - length * image
+        return self._balanced(step, biases, balance)
 
-
-def _indices(at, length: int) -> np.ndarray:
-    return np.arange(length) if isinstance(at, slice) else at
+    def _balanced(self, step, biases, balance) -> tuple[np.ndarray, np.ndarray]:
+        """Return x and y after refinement of the balance equations."""
+        size = np.abs(self.balance)
+        for _ in range(3):
+            residual = balance - self.balance @ step
+            if not np.any(np.abs(residual) > BALANCE_ROUNDING * (size @ np.abs(step))):
+                break
+            change, shift = self._precondition(np.zeros_like(step), residual)
+            step, biases = step + change, biases + shift
+        return step, biases
