@@ -39,7 +39,7 @@ from lupi.dask._cluster import (
     with_width,
 )
 from lupi.kernels import Kernel
-from lupi.svm._machine import Certificate, Data, Expansion, Kernels, Model, Ranges
+from lupi.svm._machine import Certificate, Data, Expansion, Model, Ranges
 
 # Rows per chunk when the bias is computed; temporaries have its size.
 CHUNK = 1 << 13
@@ -93,7 +93,7 @@ def _binary(
 def _data(training: Training, machine: Any) -> Data:
     """Return the rows as data; X* has its width even if none of them has X*."""
     width, linear = machine.n_privileged_features_in_, Kernel("linear")
-    kernels = Kernels(linear, [linear] * len(machine._spaces) if width else [])
+    kernels = [linear] * (1 + (len(machine._spaces) if width else 0))
     return machine._data(replace(with_width(training, width), settled=kernels))
 
 
