@@ -277,12 +277,7 @@ class _FinalPart:
 
 
 class KernelNewton:
-    """Newton step with a factorization of ``H + D`` in blocks.
-
-    It stores the functions: their expansion coefficients v and their values f on the
-    rows. Both are updated by each step rather than recomputed from the multipliers,
-    because v = Σλ − c cancels if a multiplier is close to its cost.
-    """
+    """Newton step with a factorization of ``H + D`` in blocks."""
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
@@ -315,17 +310,6 @@ class KernelNewton:
                 "it otherwise."
             )
         self.balance = problem.balance_columns()
-
-    def start(self, multipliers: np.ndarray) -> None:
-        """Set the functions to those of the multipliers."""
-        self.coefficients = self.problem.coefficients(multipliers)
-        self.penalized = self.problem.penalized(self.coefficients)
-
-    def advance(self, length: float, step: np.ndarray) -> None:
-        """Update the functions for a step of the multipliers."""
-        for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
-            v += length * dv
-        self.penalized = self.problem.penalized(self.coefficients)
 
     def factorize(self, barrier: np.ndarray, shared: list[np.ndarray]) -> None:
         """Factorize the Newton matrix with a barrier.
