@@ -19,7 +19,7 @@ from sklearn.base import is_classifier
 
 from lupi._convex.interior.blocks import BlockSolution, certified, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
-from lupi._convex.interior.blocks.rows import Layout, Totals
+from lupi._convex.interior.blocks.rows import Totals
 from lupi._convex.problem import Problem
 from lupi._convex.solution import (
     NEGLIGIBLE_CHANGE,
@@ -117,6 +117,8 @@ class DaskRows:
     def __init__(self, training: DaskParts, machine: Any) -> None:
         self.training, self.machine = training, machine
         self.states = training.map(_initial, machine)
+        first = self.states.futures[0]
+        self.layout = training.client.submit(attrgetter("rows.layout"), first).result()
 
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass over all rows and return the summed totals."""
@@ -170,17 +172,14 @@ def _solved(machine: Any, training: DaskParts) -> Model:
     sizes = training.gather(N_ROWS)
     training = training.where(sizes)
     rows = DaskRows(training, machine)
-    first = rows.states.futures[0]
-    layout = training.client.submit(attrgetter("rows.layout"), first).result()
     limit = DEFAULT.max_newton_steps
     solution = solve_blocks(
         rows,
-        layout,
         tol=machine.tol,
         aim=DEFAULT.block_aim(sum(sizes), machine.tol),
         max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
     )
-    solution = _with_middle_bias(rows, layout, solution)
+    solution = _with_middle_bias(rows, solution)
     solution.converged = solution.relative_gap <= machine.tol
     machine._check_solved(solution)
     functions = [
@@ -203,9 +202,7 @@ def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ran
 
 
 # ---------------------------------------------------------------------------- bias
-def _with_middle_bias(
-    rows: DaskRows, layout: Layout, solution: BlockSolution
-) -> BlockSolution:
+def _with_middle_bias(rows: DaskRows, solution: BlockSolution) -> BlockSolution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
     As :mod:`lupi._convex.solution` on one machine: the partitions contribute whether
@@ -225,7 +222,7 @@ def _with_middle_bias(
     biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
     if biases is None:
         return solution
-    middle = certified(rows, layout, layout.joined(solution.weights, biases))
+    middle = certified(rows, rows.layout.joined(solution.weights, biases))
     middle = replace(middle, n_iter=solution.n_iter, converged=solution.converged)
     least = max(solution.duality_gap, NEGLIGIBLE_CHANGE * abs(solution.primal_value))
     return middle if middle.duality_gap <= 2 * least else solution

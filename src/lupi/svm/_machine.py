@@ -424,8 +424,9 @@ class Data:
         self, which: int, weight: float, cost: np.ndarray | None = None
     ) -> Function:
         """Return ``w*·x* + b*`` on the rows with X*, with weight and linear cost."""
-        space = self.space(self.privileged[which])
-        return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
+        space, ones = self.space(self.privileged[which]), np.ones(self.n_rows)
+        basis = self.on_privileged(ones)
+        return Function(space, weight, basis, cost, self.privileged_rows)
 
     def plain(
         self, sign: np.ndarray, at_least: np.ndarray, *, squared: bool = False

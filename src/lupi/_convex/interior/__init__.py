@@ -306,9 +306,7 @@ def _solve_in_blocks(
             problem: Problem, *, tol: float, aim: float, max_iter: int
         ) -> Solution:
             rows = LocalRows(problem, pool, device, tuning)
-            end = solve_blocks(
-                rows, rows.layout, tol=tol, aim=aim, max_iter=max_iter, tuning=tuning
-            )
+            end = solve_blocks(rows, tol=tol, aim=aim, max_iter=max_iter, tuning=tuning)
             multipliers = rows.multipliers()
             del rows  # frees memory of the size of the data for the certificate
             solution = Solution(

@@ -32,7 +32,7 @@ from itertools import pairwise
 import numpy as np
 
 from lupi._convex.interior.blocks.local import LocalRows
-from lupi._convex.interior.blocks.rows import Layout, RowBlocks, RowState, Totals
+from lupi._convex.interior.blocks.rows import RowBlocks, RowState, Totals
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     cholesky,
@@ -105,7 +105,6 @@ class Progress:
 
 def solve_blocks(
     rows: RowBlocks,
-    layout: Layout,
     *,
     tol: float,
     max_iter: int,
@@ -117,7 +116,7 @@ def solve_blocks(
     Further steps follow until the gap is ``aim``, as long as there is progress.
     """
     limits = {"tol": tol, "aim": tol if aim is None else aim}
-    path = _Path(rows, layout, tuning)
+    path = _Path(rows, tuning)
     taken = path.start_smoothed(max_iter)
     if taken:
         end = path.follow(**limits, max_iter=max_iter - taken)
@@ -128,9 +127,9 @@ def solve_blocks(
     return path.follow(**limits, max_iter=max_iter)
 
 
-def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
+def certified(rows: RowBlocks, theta: np.ndarray) -> BlockSolution:
     """Return a point with its gap to the current multipliers of the rows."""
-    path = _Path(rows, layout, DEFAULT)
+    path = _Path(rows, DEFAULT)
     path.theta = theta
     return path._certified(rows.total(RowState.factorize, theta, 0.0, False), 0)
 
@@ -138,12 +137,12 @@ def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSoluti
 class _Path:
     """The part of the iterate that is not in the rows: θ."""
 
-    def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
-        self.rows, self.layout, self.tuning = rows, layout, tuning
+    def __init__(self, rows: RowBlocks, tuning: Tuning):
+        self.rows, self.layout, self.tuning = rows, rows.layout, tuning
         facts = rows.total(RowState.describe)
         self.sums, self.peaks = facts.sums, facts.peaks
         self.unit = float(self.peaks["right"])
-        self.shift = np.zeros(layout.size)
+        self.shift = np.zeros(self.layout.size)
         least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
         rows.total(RowState.measure, self.unit, float(least))
 
@@ -183,9 +182,8 @@ class _Path:
         if min(lengths) < tuning.smallest_sample:
             return 0
         rows = LocalRows(sample, tuning=tuning)
-        rough = solve_blocks(
-            rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
-        )
+        gap = tuning.sample_gap
+        rough = solve_blocks(rows, tol=gap, max_iter=max_iter, tuning=tuning)
         self.theta = self.layout.joined(rough.weights, rough.biases)
         n_sampled = max(n_sampled, tuning.rows_per_weight * self.layout.size)
         try:
@@ -210,7 +208,7 @@ class _Path:
             noise = random.normal(size=(tuning.leverage_directions, len(penalty)))
             directions = _Factor(here, penalty).whitened(noise)
             sample = self.rows.sample(n_sampled, directions)
-            some = _Path(LocalRows(sample, tuning=tuning), self.layout, tuning)
+            some = _Path(LocalRows(sample, tuning=tuning), tuning)
             some.theta = self.theta
             here = some.rows.total(RowState.center, self.theta, mu)
             some.shift = pull - here.sums["pull"]

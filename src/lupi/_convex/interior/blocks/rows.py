@@ -148,6 +148,8 @@ class RowBlocks(Protocol):
     the rows and returns totals; arguments and totals are small.
     """
 
+    layout: Layout
+
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass, a method of `RowState`, on every block; return the totals."""
 
