@@ -194,12 +194,13 @@ class Problem:
         # The dual curvature of the squared slacks, 1/q.
         self.curvature = np.zeros(self.size)
         self.is_equality = np.zeros(self.size, dtype=bool)
+        self.is_hard = np.ones(self.size, dtype=bool)
         for part, family in zip(self.slices, self.families, strict=True):
             if family.slack is not None and family.slack.squared is not None:
                 self.curvature[part] = 1.0 / family.slack.squared
             self.is_equality[part] = family.equality
-        for g, row in enumerate(self.global_rows):
-            self.is_equality[self._globals.start + g] = row.equality
+            self.is_hard[part] = family.slack is None
+        self.is_equality[self._globals] = [row.equality for row in self.global_rows]
         # Spaces and bases by the number of the function.
         functions = dict(enumerate(self.functions))
         self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}

@@ -132,7 +132,7 @@ class Solution(Certified):
                 linear = family.slack.linear
                 price = multipliers[part] if linear is None else linear
                 total += np.abs(family.on[k]) @ price
-        total += max(violated, default=0.0) * multipliers[self._hard].sum()
+        total += max(violated, default=0.0) * multipliers[problem.is_hard].sum()
         return float(total)
 
     def _expansions(self, k: int) -> Iterator[np.ndarray]:
@@ -265,23 +265,11 @@ class Solution(Certified):
         )
 
     @cached_property
-    def _hard(self) -> np.ndarray:
-        """The constraints without a slack, as a boolean mask."""
-        hard = np.ones(self.problem.size, dtype=bool)
-        for part, family in zip(
-            self.problem.slices, self.problem.families, strict=True
-        ):
-            hard[part] = family.slack is None
-        return hard
-
-    @cached_property
     def primal_residual(self) -> float:
         """Largest violation of a hard constraint."""
-        hard, short = self._hard, self.shortfall
-        if not hard.any():
-            return 0.0
-        violation = np.where(self.problem.is_equality, np.abs(short), short)[hard]
-        return float(max(violation.max(), 0.0))
+        problem, short = self.problem, self.shortfall
+        violation = np.where(problem.is_equality, np.abs(short), short)
+        return float(violation[problem.is_hard].max(initial=0.0))
 
     @cached_property
     def duality_gap(self) -> float:
@@ -300,7 +288,7 @@ class Solution(Certified):
         """
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
-        hard = self._hard
+        hard = problem.is_hard
         gap += (
             self.primal_residual * np.abs(self.multipliers + problem.offset)[hard].sum()
         )
@@ -431,17 +419,11 @@ def strict_products(
     The sums are those of the products of two coefficients each. The problem may have
     some of the rows; ``largest`` is the largest multiplier of all.
     """
-    open_slack = np.ones(problem.size, dtype=bool)
-    for room, cost, sharing in zip(
-        problem.headroom(multipliers),
-        problem.slack_costs,
-        problem.sharing,
-        strict=True,
-    ):
-        for q in sharing:
-            open_slack[problem.slices[q]] = room > STRICTLY_POSITIVE * cost
+    rooms = zip(problem.headroom(multipliers), problem.slack_costs, strict=True)
+    shut = [room <= STRICTLY_POSITIVE * cost for room, cost in rooms]
+    has_room = problem.with_slacks(np.zeros(problem.size), shut) == 0.0
     active = np.abs(multipliers + problem.offset) > STRICTLY_POSITIVE * largest
-    columns = problem.balance_columns()[:, active & open_slack]
+    columns = problem.balance_columns()[:, active & has_room]
     return np.abs(columns).max(axis=1, initial=0.0), columns @ columns.T
 
 
@@ -511,13 +493,11 @@ class NearBiases:
         cost, constant = np.zeros(len(columns)), 0.0
         missing, spread = right - center @ columns, reach @ np.abs(columns)
         least, most = missing - spread, missing + spread
-        is_hard = ~problem.is_equality
         rows, owners, prices, n_slacks = [], [], [], 0
         for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
             turning = np.any([most[at] > 0.0 for at in members], axis=0)
             for j, at in enumerate(members):
-                is_hard[at] = False
                 others = [most[other] for i, other in enumerate(members) if i != j]
                 rival = np.max([np.zeros(len(at)), *others], axis=0)
                 leads = turning & (least[at] >= rival)
@@ -529,9 +509,11 @@ class NearBiases:
             owners += [n_slacks + np.arange(n_kept)] * len(members)
             prices.append(price[turning])
             n_slacks += n_kept
-        hard = _tightest(columns, right, np.flatnonzero(is_hard), kinds)
+        equal = problem.is_equality
+        hard = np.flatnonzero(problem.is_hard & ~equal)
+        hard = _tightest(columns, right, hard, kinds)
         hard = hard[most[hard] > 0.0]
-        equal = np.flatnonzero(problem.is_equality)
+        equal = np.flatnonzero(equal)
         no_slack = np.full(len(hard) + len(equal), -1)
         flat = np.concatenate([*rows, hard, equal]).astype(int)
         whole = np.concatenate([*problem.slack_costs, np.zeros(1)])

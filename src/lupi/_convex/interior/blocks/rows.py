@@ -439,22 +439,16 @@ class RowState:
 
     def gram(self, curvature: dict[tuple[int, int], Any]) -> np.ndarray:
         """Return the lower triangle of ``Σ Φ̃_kᵀ c_kl Φ̃_l``, from c_kl for k ≥ l."""
-        layout = self.layout
-        matrix = np.zeros((layout.size,) * 2)
+        spans, biases = self.layout.spans, self.layout.biases
+        matrix = np.zeros((self.layout.size,) * 2)
         for (k, other), weight in curvature.items():
-            left, right = layout.spans[k], layout.spans[other]
-            at, to = layout.biases[k], layout.biases[other]
+            left, right, at, to = spans[k], spans[other], biases[k], biases[other]
             if left is not None and right is not None:
                 matrix[left, right] = linalg.weighted_gram(
                     self.features[k], weight, self.features[other]
                 )
             if at is not None:
-                own = times(self.basis[k], weight)
-                if right is not None:
-                    matrix[at, right] = linalg.projection(self.features[other], own)
-                if to is not None:
-                    corner = self.dot(self.basis[other], own)
-                    matrix[at, to] = linalg.numbers([corner])[0]
+                matrix[at] += self.project({other: times(self.basis[k], weight)})
             if to is not None and left is not None and k != other:
                 own = times(self.basis[other], weight)
                 matrix[left, to] = linalg.projection(self.features[k], own)
@@ -479,7 +473,6 @@ class RowState:
                 "multipliers": problem.size,
                 "pairs": int((~problem.is_equality).sum()) + len(costs),
                 "size": size,
-                "slacks": len(costs),
                 "cost": float(costs.sum()),
                 "offset": float(problem.at_least @ problem.offset),
             },
