@@ -77,29 +77,25 @@ class Merged:
 
     def update(self, diagonal: np.ndarray) -> None:
         """Set the barrier."""
-        self.conductance = np.zeros(self.length)
-        best = np.zeros(self.length)
-        self._weights, self._leads = [], []
-        for part, a, at in self.members:
-            weight = a * a / diagonal[part]
-            self.conductance[at] += weight
-            self._weights.append(a / diagonal[part])
-            best[at] = np.maximum(best[at], weight)
-        taken = np.zeros(self.length, dtype=bool)
-        for (_, a, at), scaled in zip(self.members, self._weights, strict=True):
-            lead = (a * scaled >= best[at]) & ~taken[at]
-            taken[at] |= lead
-            self._leads.append(lead)
-        self.barrier = np.full(self.length, np.inf)
-        covered = self.conductance > 0
-        np.divide(1.0, self.conductance, out=self.barrier, where=covered)
+        self.conductance, best = np.zeros((2, self.length))
+        self._weights = [a / diagonal[part] for part, a, _ in self.members]
+        for (_, a, at), weight in zip(self.members, self._weights, strict=True):
+            self.conductance[at] += a * weight
+            best[at] = np.maximum(best[at], a * weight)
+        self._leads, taken = [], np.zeros(self.length, dtype=bool)
+        for (_, a, at), weight in zip(self.members, self._weights, strict=True):
+            self._leads.append((a * weight >= best[at]) & ~taken[at])
+            taken[at] |= self._leads[-1]
+        with np.errstate(divide="ignore"):
+            self.barrier = 1.0 / self.conductance
+        self._finite = np.where(self.conductance > 0, self.barrier, 0.0)
 
     def gather(self, right: np.ndarray) -> np.ndarray:
         """Return the right-hand side of the merged multiplier."""
         merged = np.zeros((self.length, *right.shape[1:]))
         for (part, _, at), weight in zip(self.members, self._weights, strict=True):
             merged[at] += times(weight, right[part])
-        return times(np.where(self.conductance > 0, self.barrier, 0.0), merged)
+        return times(self._finite, merged)
 
     def scatter(self, merged, gathered, right, out) -> None:
         """Set the multiplier of each member; the leading one is the remainder."""
@@ -107,8 +103,7 @@ class Merged:
             part, a, at = self.members[0]
             out[part] = times(1.0 / a, merged[at])
             return
-        barrier = np.where(self.conductance > 0, self.barrier, 0.0)
-        potential = gathered - times(barrier, merged)
+        potential = gathered - times(self._finite, merged)
         remainder = merged.copy()
         for (part, a, at), weight, lead in zip(
             self.members, self._weights, self._leads, strict=True
@@ -137,12 +132,6 @@ class Leaf:
         self.gram = problem.spaces[k].matrix
         self.gram_diagonal = problem.spaces[k].diagonal / function.weight
         self.private = Merged(problem, k, private)
-        if len(shared) > 1:
-            raise ValueError(
-                f"Function {k} shares {len(shared)} families of constraints with the "
-                "first function; the interior-point method for Gram matrices takes "
-                "at most one."
-            )
         # The shared multipliers: their place among all, coefficients of both functions
         # and positions in both.
         self.shared, self.on, self.on_root = slice(0, 0), np.empty(0), np.empty(0)
@@ -282,33 +271,29 @@ class KernelNewton:
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
         structure = problem.structure
-        if 0 not in problem.spaces:
-            raise ValueError("The first function of a problem needs a Gram matrix.")
-        if structure.irregular:
-            q = structure.irregular[0]
-            raise ValueError(
-                f"Family {q} of constraints acts on the functions "
-                f"{sorted(problem.families[q].on)}; the interior-point method for Gram "
-                "matrices takes families that act on one function, or on the first "
-                "and one other."
-            )
+        pairs = (problem.families[inner].on for _, inner in structure.pairs.values())
+        alone = all(len(structure.private[k]) == 1 for on in pairs for k in on)
+        needs = {
+            "a Gram matrix for the first function": 0 in problem.spaces,
+            "families of constraints that act on one function, or on the first and one "
+            "other": not structure.irregular,
+            "at most one family that acts on the first function and a given other": all(
+                len(shared) <= 1 for shared in structure.shared.values()
+            ),
+            "a slack that two families share to have one sign in both, and one of them "
+            "to act alone on one function": alone and not structure.crowded,
+        }
+        for reason, is_met in needs.items():
+            if not is_met:
+                raise ValueError(
+                    f"The interior-point method for Gram matrices needs {reason}."
+                )
         self.n_row_multipliers = problem.size - len(problem.global_rows)
         root = problem.functions[0]
         self.gram, self.weight = problem.spaces[0].matrix, root.weight
         self.gram_diagonal = problem.spaces[0].diagonal / root.weight
         self.root = Merged(problem, 0, structure.root)
         self.leaves = [Leaf(problem, k, tuning.decoupled) for k in structure.leaves]
-        if structure.crowded or any(
-            len(structure.private[k]) > 1
-            for outer, _ in structure.pairs.values()
-            for k in problem.families[outer].on
-            if k in structure.leaves
-        ):
-            raise ValueError(
-                "A slack may be shared by two families that act with the same sign on "
-                "one function, one of them on this function only; this problem shares "
-                "it otherwise."
-            )
         self.balance = problem.balance_columns()
 
     def factorize(self, barrier: np.ndarray, shared: list[np.ndarray]) -> None:
