@@ -273,10 +273,11 @@ class KernelNewton:
         structure = problem.structure
         pairs = (problem.families[inner].on for _, inner in structure.pairs.values())
         alone = all(len(structure.private[k]) == 1 for on in pairs for k in on)
+        acting = [sorted(problem.families[q].on) for q in structure.irregular[:1]]
         needs = {
             "a Gram matrix for the first function": 0 in problem.spaces,
             "families of constraints that act on one function, or on the first and one "
-            "other": not structure.irregular,
+            f"other; here one acts on the functions {acting}": not structure.irregular,
             "at most one family that acts on the first function and a given other": all(
                 len(shared) <= 1 for shared in structure.shared.values()
             ),
