@@ -149,7 +149,7 @@ def _passed(
     state: State, one_pass: Callable[..., Totals], arguments: tuple[Any, ...]
 ) -> State:
     """Return the state after a pass; the state before it is unchanged."""
-    rows = state.rows.__copy__()
+    rows = state.rows.copied()
     return State(rows, rows.total(one_pass, *arguments))
 
 

@@ -99,10 +99,6 @@ class Merged:
 
     def scatter(self, merged, gathered, right, out) -> None:
         """Set the multiplier of each member; the leading one is the remainder."""
-        if len(self.members) == 1:
-            part, a, at = self.members[0]
-            out[part] = times(1.0 / a, merged[at])
-            return
         potential = gathered - times(self._finite, merged)
         remainder = merged.copy()
         for (part, a, at), weight, lead in zip(
@@ -273,7 +269,7 @@ class KernelNewton:
         structure = problem.structure
         pairs = (problem.families[inner].on for _, inner in structure.pairs.values())
         alone = all(len(structure.private[k]) == 1 for on in pairs for k in on)
-        acting = [sorted(problem.families[q].on) for q in structure.irregular[:1]]
+        acting = next((sorted(problem.families[q].on) for q in structure.irregular), [])
         needs = {
             "a Gram matrix for the first function": 0 in problem.spaces,
             "families of constraints that act on one function, or on the first and one "

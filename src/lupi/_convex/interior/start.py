@@ -26,7 +26,7 @@ def starting_multipliers(
     limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
     for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
         for q in sharing:
-            limits[q] = np.minimum(limits[q], upper / len(sharing))
+            limits[q] = upper / len(sharing)
     private = {k: qs[-1] for k, qs in problem.structure.private.items() if qs}
     for q, family in enumerate(problem.families):
         limit = limits[q]

@@ -70,7 +70,7 @@ class BlockSolution(Certified):
     primal_value: float
     duality_gap: float
     n_iter: int
-    converged: bool
+    converged: bool = False
 
 
 class Progress:
@@ -375,7 +375,6 @@ class _Path:
             float(primal),
             float(gap),
             n_iter,
-            False,
         )
 
 

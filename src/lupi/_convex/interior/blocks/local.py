@@ -16,9 +16,9 @@ Research 40(5), 1992.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -70,10 +70,13 @@ class LocalRows:
             RowState(*block, self.layout, device) for block in _blocks(problem, size)
         ]
 
-    def __copy__(self) -> LocalRows:
-        new = object.__new__(LocalRows)
-        new.__dict__.update(self.__dict__)
-        new.blocks = [copy.copy(block) for block in self.blocks]
+    def copied(self) -> LocalRows:
+        """Return a copy whose passes do not change this state."""
+        new = copy(self)
+        new.blocks = [copy(block) for block in self.blocks]
+        for block in new.blocks:
+            block.families = [copy(family) for family in block.families]
+            block.slacks = [copy(slack) for slack in block.slacks]
         return new
 
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:

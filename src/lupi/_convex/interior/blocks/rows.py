@@ -39,7 +39,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol
@@ -351,13 +350,6 @@ class RowState:
         if own[0] == own[-1] and (own == own[0]).all():
             return float(own[0])
         return linalg.on_device(np.asarray(own, dtype=float), self.device)
-
-    def __copy__(self) -> RowState:
-        new = object.__new__(RowState)
-        new.__dict__.update(self.__dict__)
-        new.families = [copy(family) for family in self.families]
-        new.slacks = [copy(slack) for slack in self.slacks]
-        return new
 
     @property
     def _all_pairs(self) -> list[Pair]:
