@@ -325,25 +325,22 @@ class Space:
         with np.errstate(over="ignore"):
             return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
-    @property
-    def gram(self) -> Gram:
-        gram = Gram(self._gram_and_projection[0])
-        self._check_size()
-        return gram
+    def for_solver(self, in_features: bool) -> Gram | Features:
+        """Return the features or the Gram matrix.
 
-    @property
-    def features(self) -> Features:
-        self._check_size()
-        return Features(self.rows, self.place.device)
-
-    def _check_size(self) -> None:
-        """Refuse values whose products overflow in the solvers."""
+        Values whose products overflow in the solvers are refused.
+        """
+        if in_features:
+            space: Gram | Features = Features(self.rows, self.place.device)
+        else:
+            space = Gram(self._gram_and_projection[0])
         if not self.largest <= LARGEST:
             raise ValueError(
                 f"The kernel of a row with itself is up to {self.largest:.3g} here; "
                 f"the solvers take values up to {LARGEST:g}. Scale the features, for "
                 "instance with sklearn.preprocessing.StandardScaler."
             )
+        return space
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
         """Convert coefficients of a projected Gram matrix into those of the kernel."""
@@ -394,14 +391,10 @@ class Data:
         rows = self.privileged_rows
         return vector if rows is None else vector[rows]
 
-    def space(self, which: Space) -> Gram | Features:
-        """Return the features or the Gram matrix of a space."""
-        return which.features if self.in_features else which.gram
-
     def with_constant(self, which: Space) -> Gram | Features:
         """Return the space with a constant feature, penalized like the others."""
         if not self.in_features:
-            gram = which.gram.matrix
+            gram = which.for_solver(False).matrix
             if np.finfo(float).eps * which.largest > CONSTANT_ERROR:
                 raise ValueError(
                     "The bias is a constant of 1 that is added to the kernel, and is "
@@ -410,22 +403,23 @@ class Data:
                     "sklearn.preprocessing.StandardScaler."
                 )
             return Gram(gram + 1.0)
-        ones = np.ones((which.rows.shape[0], 1))
-        stack = sp.hstack if sp.issparse(which.rows) else np.hstack
-        rows: Any = stack([which.rows, ones])
-        rows = rows.tocsr() if sp.issparse(rows) else rows
+        both: Any = [which.rows, np.ones((which.rows.shape[0], 1))]
+        is_sparse = sp.issparse(which.rows)
+        rows = sp.hstack(both, format="csr") if is_sparse else np.hstack(both)
         return Features(rows, which.place.device)
 
     def decision_function(self) -> Function:
         """Return ``w·x + b`` with weight 1."""
-        return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
+        return Function(
+            self.decision.for_solver(self.in_features), 1.0, np.ones(self.n_rows)
+        )
 
     def correcting_function(
         self, which: int, weight: float, cost: np.ndarray | None = None
     ) -> Function:
         """Return ``w*·x* + b*`` on the rows with X*, with weight and linear cost."""
-        space, ones = self.space(self.privileged[which]), np.ones(self.n_rows)
-        basis = self.on_privileged(ones)
+        space = self.privileged[which].for_solver(self.in_features)
+        basis = self.on_privileged(np.ones(self.n_rows))
         return Function(space, weight, basis, cost, self.privileged_rows)
 
     def plain(

@@ -295,8 +295,7 @@ def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
     spaces = problem.spaces.values()
-    devices = {space.device for space in spaces if isinstance(space, Features)}
-    device = devices.pop() if len(devices) == 1 else "cpu"
+    device = next((s.device for s in spaces if isinstance(s, Features)), "cpu")
     n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as threads:

@@ -302,18 +302,14 @@ class KernelNewton:
         problem = self.problem
         self.barrier, self.shared = barrier, shared
         self.diagonal = barrier.copy()
-        pairs = problem.structure.pairs
-        for s, (sharing, weight) in enumerate(
-            zip(problem.sharing, shared, strict=True)
-        ):
+        pairs, leaves = problem.structure.pairs, {one.k: one for one in self.leaves}
+        for s, weight in enumerate(shared):
             if s not in pairs:
-                self.diagonal[problem.slices[sharing[0]]] += weight
-        for leaf in self.leaves:
-            for s, (_, inner) in pairs.items():
-                a = problem.families[inner].on.get(leaf.k)
-                if a is not None:
-                    at = problem.positions(inner, leaf.k)
-                    leaf.coupling[at] = shared[s] / a**2
+                self.diagonal[problem.slices[problem.sharing[s][0]]] += weight
+                continue
+            _, inner = pairs[s]
+            ((k, a),) = problem.families[inner].on.items()
+            leaves[k].coupling[problem.positions(inner, k)] = weight / a**2
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)

@@ -155,10 +155,8 @@ class _Path:
         """
         size = self.sums["size"] / self.sums["rows"]
         typical = 1.0 / size if size > 0 else 1.0
-        centered = bool(
-            self.peaks["dearest"] <= LARGEST_COST_RATIO * -self.peaks["cheapest"]
-        )
-        centered |= self.peaks["dearest"] == 0.0
+        dearest, cheapest = self.peaks["dearest"], -self.peaks["cheapest"]
+        centered = bool(dearest == 0.0 or dearest <= LARGEST_COST_RATIO * cheapest)
         pull = self.rows.total(RowState.begin, typical, centered).sums["pull"]
         penalty = self.layout.penalty
         self.theta = np.zeros(self.layout.size)

@@ -94,8 +94,8 @@ class LocalRows:
         """Return the multipliers of the problem, relative to their offset."""
         out = np.empty(self.n_multipliers)
         for block in self.blocks:
-            for at, family in zip(block.places, block.families, strict=True):
-                out[at] = to_host(family.multipliers)
+            for (flat, at), family in zip(block.places, block.families, strict=True):
+                out[flat][at] = to_host(family.multipliers)
         return out
 
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
@@ -152,7 +152,8 @@ def sampled(first: int, chances: np.ndarray) -> np.ndarray:
 def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
     """Yield problems of rows that have the same functions and families.
 
-    The numbers of the rows follow, and those of the multipliers of each family.
+    The numbers of the rows follow, and for each family the slice of its multipliers
+    and the positions of the rows in it.
     """
     mask = np.zeros(problem.n_rows, dtype=np.int64)
     for bit, one in enumerate((*problem.functions, *problem.families)):
@@ -175,13 +176,10 @@ def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
         for start in range(0, len(rows), size):
             part = slice(start, min(start + size, len(rows)))
             here = part if len(kinds) == 1 else rows[part]
-            places = []
-            for q in numbers:
-                flat, at = problem.slices[q], _positions(problem.families[q].rows, here)
-                if isinstance(at, slice):
-                    places.append(slice(flat.start + at.start, flat.start + at.stop))
-                else:
-                    places.append(flat.start + at)
+            places = [
+                (problem.slices[q], _positions(problem.families[q].rows, here))
+                for q in numbers
+            ]
             yield restricted(own, part), here, places
     for g, row in enumerate(
         problem.global_rows, problem.size - len(problem.global_rows)
@@ -196,7 +194,7 @@ def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
             functions[k] = Function(space, f.weight, basis)
         on, at_least = {k: np.ones(1) for k in row.on}, np.array([float(row.at_least)])
         family = Family(on, at_least, equality=row.equality)
-        yield Problem(1, functions, [family]), None, [slice(g, g + 1)]
+        yield Problem(1, functions, [family]), None, [(slice(g, g + 1), slice(None))]
 
 
 def restricted(

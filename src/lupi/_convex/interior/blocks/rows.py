@@ -264,7 +264,7 @@ class RowState:
     All rows of a block have the same functions and families, so that the vectors of all
     families and functions have the same rows. A constant vector is stored as a number.
     ``rows`` are the numbers of the rows, None for a global constraint, and ``places``
-    those of the multipliers of every family.
+    the slice of the multipliers of every family, with the positions of the rows in it.
     """
 
     _best: list | None = None
