@@ -396,11 +396,11 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
         or problem.curvature.any()
     ):
         return solution
-    margins = problem.margins(solution.penalized)
+    margins, kinds = problem.margins(solution.penalized), tuning.bias_kinds
     biases = middle_of(
         solution.biases,
         np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
-        lambda *box: [NearBiases.of(problem, margins, *box, tuning.bias_kinds)],
+        lambda at, reach: [NearBiases.of(problem, margins, at, reach, kinds)],
     )
     if biases is None:
         return solution

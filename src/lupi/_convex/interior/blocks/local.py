@@ -60,7 +60,8 @@ class LocalRows:
         tuning: Tuning = DEFAULT,
     ):
         self.parts, self.layout = ProblemParts.of(problem), Layout.of(problem)
-        self.n_multipliers, self.pool = problem.size, pool
+        self.slices, self.n_multipliers = problem.slices, problem.size
+        self.pool = pool
         on_host = device == "cpu"
         block_values = tuning.block_values if on_host else tuning.device_block_values
         width = max(self.layout.size, 1)
@@ -120,12 +121,11 @@ class LocalRows:
     def in_chunks(self, n_rows: int) -> Iterator[tuple[Problem, np.ndarray]]:
         """Yield problems of this many rows each, and their multipliers."""
         parts, multipliers = self.parts, self.multipliers()
-        starts = np.cumsum([0, *(len(family.at_least) for family in parts.families)])
         for first in range(0, parts.n_rows, n_rows):
             both = slice(first, min(first + n_rows, parts.n_rows))
             own = [
-                multipliers[start:][_positions(family.rows, both)]
-                for start, family in zip(starts[:-1], parts.families, strict=True)
+                multipliers[flat][_positions(family.rows, both)]
+                for flat, family in zip(self.slices, parts.families, strict=True)
             ]
             yield restricted(parts, both), np.concatenate(own)
 
@@ -156,8 +156,9 @@ def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
     and the positions of the rows in it.
     """
     mask = np.zeros(problem.n_rows, dtype=np.int64)
-    for bit, one in enumerate((*problem.functions, *problem.families)):
-        mask[slice(None) if one.rows is None else one.rows] |= 1 << bit
+    subsets = [f.rows for f in problem.functions]
+    for bit, own in enumerate(subsets + [family.rows for family in problem.families]):
+        mask[slice(None) if own is None else own] |= 1 << bit
     kinds, n_functions = np.unique(mask).tolist(), len(problem.functions)
     missing = [Function(None, f.weight, rows=np.arange(0)) for f in problem.functions]
     for kind in kinds:
@@ -172,7 +173,7 @@ def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
             q for q in range(len(some.families)) if kind >> (n_functions + q) & 1
         ]
         families = [replace(some.families[q], rows=None) for q in numbers]
-        own = Problem(len(rows), functions, families)
+        alike = Problem(len(rows), functions, families)
         for start in range(0, len(rows), size):
             part = slice(start, min(start + size, len(rows)))
             here = part if len(kinds) == 1 else rows[part]
@@ -180,7 +181,7 @@ def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
                 (problem.slices[q], _positions(problem.families[q].rows, here))
                 for q in numbers
             ]
-            yield restricted(own, part), here, places
+            yield restricted(alike, part), here, places
     for g, row in enumerate(
         problem.global_rows, problem.size - len(problem.global_rows)
     ):
