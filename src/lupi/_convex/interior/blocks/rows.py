@@ -232,7 +232,6 @@ class FamilyRows(Pair):
     slack: int | None = None
     multipliers: Any = None
     gradient: Any = None
-    diagonal: Any = None
     step: Any = None
 
 
@@ -240,15 +239,35 @@ class FamilyRows(Pair):
 class SlackRows(Pair):
     """One linear slack per row of a block, with the numbers of its families.
 
-    ``limit`` is the bound of the multipliers and the slack is the margin. A pair of
-    families has the barrier ``weight`` and the determinant of D.
+    ``limit`` is the bound of the multipliers, and the slack is the margin.
     """
 
     cost: Any = None
     limit: Any = None
     members: tuple[int, ...] = ()
-    weight: Any = None
-    determinant: Any = None
+
+
+class Barrier(NamedTuple):
+    """D: a diagonal, and 2 × 2 blocks for two families that share a slack.
+
+    Such a pair has the barrier of the slack, and the determinant of its block.
+    """
+
+    diagonals: list
+    pairs: dict[tuple[int, ...], tuple[Any, Any]]
+
+    def solve(self, right: list) -> list:
+        """Return ``D⁻¹ right``."""
+        out, diagonals = [None] * len(right), self.diagonals
+        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
+        for (one, two), (weight, determinant) in self.pairs.items():
+            apart = weight * (right[one] - right[two])
+            out[one] = (diagonals[two] * right[one] + apart) / determinant
+            out[two] = (diagonals[one] * right[two] - apart) / determinant
+        return [
+            p / diagonal if paired is None else paired
+            for p, diagonal, paired in zip(right, diagonals, out, strict=True)
+        ]
 
 
 def times(coefficient: Any, values: Any) -> Any:
@@ -325,7 +344,7 @@ class RowState:
 
         Two families that share a slack have three: their own, and that of differences.
         """
-        pairs = [slack.members for slack in self._pairs]
+        pairs = [s.members for s in self.slacks if len(s.members) == 2]
         alone = {*range(len(self.families))}.difference(*pairs)
         zero = np.zeros(self.n_rows)
         self.coupling: dict[tuple[int, ...], dict] = {}
@@ -355,11 +374,6 @@ class RowState:
     def _all_pairs(self) -> list[Pair]:
         """The factors of every family, then those of every slack."""
         return [*self.families, *self.slacks]
-
-    @property
-    def _pairs(self) -> list[SlackRows]:
-        """The slacks that two families share."""
-        return [slack for slack in self.slacks if len(slack.members) == 2]
 
     def _of(self, slack: SlackRows) -> list[FamilyRows]:
         """Return the families that share a slack."""
@@ -552,11 +566,10 @@ class RowState:
         if length > 0.0:
             self._move(length)
         values = self._set_gradient(theta)
-        self._set_barrier()
-        totals = self._certificate(values) + self._newton()
-        right = self._invert([-f.gradient for f in self.families])
+        barrier = self._barrier()
+        totals = self._certificate(values) + self._newton(barrier)
+        right = barrier.solve([-f.gradient for f in self.families])
         totals.sums["right"] = self.project(self.spread(right))
-        self._free_barrier()
         return totals
 
     def recall(self) -> Totals:
@@ -580,68 +593,46 @@ class RowState:
             )
             f.step = None
 
-    def _set_barrier(self) -> None:
-        """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack.
-
-        Every pass sets it anew, because it takes memory between the passes.
-        """
+    def _barrier(self) -> Barrier:
+        """Return D; every pass computes it, because it takes memory between passes."""
+        diagonals, pairs = [], {}
         for f in self.families:
             if not f.equality:
-                f.diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
+                diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
             elif f.squared is not None:
-                f.diagonal = 0.0 * f.distance
+                diagonal = 0.0 * f.distance
             else:
                 # A share of the curvature in place of the barrier: the residual that
                 # it leaves is removed by the next step.
-                f.diagonal = EQUALITY_SHARE * f.bend.clip(min=self.least)
+                diagonal = EQUALITY_SHARE * f.bend.clip(min=self.least)
             if f.squared is not None:
-                f.diagonal = f.diagonal + 1.0 / f.squared
+                diagonal = diagonal + 1.0 / f.squared
+            diagonals.append(diagonal)
         for slack in self.slacks:
             weight = slack.margin / slack.distance
-            if len(slack.members) == 1:
-                (f,) = self._of(slack)
-                f.diagonal = f.diagonal + weight
+            first, *others = slack.members
+            if not others:
+                diagonals[first] = diagonals[first] + weight
                 continue
-            first, second = (f.diagonal for f in self._of(slack))
-            slack.weight = weight
-            slack.determinant = first * second + weight * (first + second)
+            one, two = (diagonals[q] for q in slack.members)
+            pairs[slack.members] = weight, one * two + weight * (one + two)
+        return Barrier(diagonals, pairs)
 
-    def _free_barrier(self) -> None:
-        for f in self.families:
-            f.diagonal = None
-        for slack in self.slacks:
-            slack.weight = slack.determinant = None
-
-    def _invert(self, right: list) -> list:
-        """Return ``D⁻¹ right``."""
-        out = [None] * len(right)
-        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
-        for slack in self._pairs:
-            (one, two), (first, second) = slack.members, self._of(slack)
-            apart = slack.weight * (right[one] - right[two])
-            out[one] = (second.diagonal * right[one] + apart) / slack.determinant
-            out[two] = (first.diagonal * right[two] - apart) / slack.determinant
-        return [
-            p / f.diagonal if paired is None else paired
-            for p, f, paired in zip(right, self.families, out, strict=True)
-        ]
-
-    def _newton(self) -> Totals:
+    def _newton(self, barrier: Barrier) -> Totals:
         """Return the matrix of the weights, and ``Φ̃ᵀ v``."""
-        matrix = self.gram(self._curvature())
+        matrix = self.gram(self._curvature(barrier))
         return Totals({"matrix": matrix, "pull": self._pull()})
 
-    def _curvature(self) -> dict[tuple[int, int], Any]:
+    def _curvature(self, barrier: Barrier) -> dict[tuple[int, int], Any]:
         """Return ``Aᵀ D⁻¹ A`` of every two functions."""
         curvature: dict[tuple[int, int], Any] = {}
-        pairs = {slack.members: slack for slack in self._pairs}
         for members, coupling in self.coupling.items():
-            first, *others = (self.families[q].diagonal for q in members)
-            pair = pairs.get(members)
-            inverse = [1.0 / first] if pair is None else [*others, first, pair.weight]
+            first, *others = (barrier.diagonals[q] for q in members)
+            weight, determinant = barrier.pairs.get(members, (None, None))
+            inverse = [*others, first, weight] if others else [1.0 / first]
             for at, products in coupling.items():
                 term = _combined(zip(products, inverse, strict=True), first)
-                term = term if pair is None else term / pair.determinant
+                term = term / determinant if others else term
                 curvature[at] = curvature[at] + term if at in curvature else term
         return curvature
 
@@ -652,9 +643,9 @@ class RowState:
         """
         if at_best:
             self._best = None
-        self._set_barrier()
+        barrier = self._barrier()
         across = self.margins(self.values(direction))
-        step = self._invert(
+        step = barrier.solve(
             [-(f.gradient + m) for f, m in zip(self.families, across, strict=True)]
         )
         products, fastest = [], []
@@ -669,25 +660,24 @@ class RowState:
             [f.second for f in self.families], [slack.second for slack in self.slacks]
         )
         sums = {
-            "second": self.project(self.spread(self._invert(right))),
-            "unit": self._unit_pull([1.0] * len(self.slacks)),
+            "second": self.project(self.spread(barrier.solve(right))),
+            "unit": self._unit_pull(barrier, [1.0] * len(self.slacks)),
             "products": _sum(products),
         }
-        self._free_barrier()
         return Totals(sums, {"fastest": _peak(fastest)})
 
     def _with_rooms(self, step: list) -> list:
         """Return a step of the families, and the changes of ``w = d − Σλ``."""
         return [*step, *(-sum(step[q] for q in slack.members) for slack in self.slacks)]
 
-    def _unit_pull(self, costs: list) -> np.ndarray:
+    def _unit_pull(self, barrier: Barrier, costs: list) -> np.ndarray:
         """Return the derivative of ``Φ̃ᵀ v`` by τ, in units of a cost of each slack."""
         unit = [0.0 if f.equality else 1.0 / f.distance for f in self.families]
         unit = self._less(unit, [1.0 / slack.distance for slack in self.slacks])
         for slack, cost in zip(self.slacks, costs, strict=True):
             for q in slack.members:
                 unit[q] = times(cost, unit[q])
-        return self.project(self.spread(self._invert(unit)))
+        return self.project(self.spread(barrier.solve(unit)))
 
     def correct(
         self,
@@ -702,7 +692,7 @@ class RowState:
         that of ``direction + change``: near the end of the path 1/D amplifies the
         rounding errors of a new one.
         """
-        self._set_barrier()
+        barrier = self._barrier()
         across = self.margins(self.values(direction))
         centers, n = self._centers(target, share), len(self.families)
         right = [
@@ -711,10 +701,11 @@ class RowState:
         ]
         right = self._less(right, centers[n:])
         if change is not None:
-            right = self._missed(right, self.margins(self.values(change)))
-        for f, own in zip(self.families, self._invert(right), strict=True):
+            missed = self._missed(barrier, right)
+            more = self.margins(self.values(change))
+            right = [p - m for p, m in zip(missed, more, strict=True)]
+        for f, own in zip(self.families, barrier.solve(right), strict=True):
             f.step = own if change is None else f.step + own
-        self._free_barrier()
         self._aim = target, share
         steps = self._with_rooms([f.step for f in self.families])
         ratios = []
@@ -728,17 +719,14 @@ class RowState:
             {"fastest": _peak([(-ratio).max() for ratio in ratios])},
         )
 
-    def _missed(self, right: list, across: list) -> list:
-        """Return the residual of the last step: ``right − D step − across``."""
-        shared = [
-            0.0 if slack.weight is None else -slack.weight * sum(f.step for f in both)
-            for slack, both in ((slack, self._of(slack)) for slack in self.slacks)
-        ]
-        products = self._less([f.diagonal * f.step for f in self.families], shared)
-        return [
-            p - product - m
-            for p, product, m in zip(right, products, across, strict=True)
-        ]
+    def _missed(self, barrier: Barrier, right: list) -> list:
+        """Return the residual of the last step: ``right − D step``."""
+        step = [f.step for f in self.families]
+        products = [d * x for d, x in zip(barrier.diagonals, step, strict=True)]
+        for (one, two), (weight, _) in barrier.pairs.items():
+            both = weight * (step[one] + step[two])
+            products[one], products[two] = products[one] + both, products[two] + both
+        return [p - product for p, product in zip(right, products, strict=True)]
 
     def _centers(self, target: float, share: float) -> list:
         """Return ``τ/λ`` and ``τ/w`` with a share of the second-order terms."""
@@ -820,10 +808,9 @@ class RowState:
                     f.multipliers = f.distance - f.offset
         if not matrix:
             return Totals({"pull": self._pull()})
-        self._set_barrier()
-        totals = self._newton()
-        totals.sums["unit"] = self._unit_pull([slack.cost for slack in self.slacks])
-        self._free_barrier()
+        barrier, costs = self._barrier(), [slack.cost for slack in self.slacks]
+        totals = self._newton(barrier)
+        totals.sums["unit"] = self._unit_pull(barrier, costs)
         return totals
 
     def chances(self, directions: np.ndarray, n_sampled: int, n_all: int) -> np.ndarray:
@@ -833,9 +820,7 @@ class RowState:
         directions are random with covariance H⁻¹: their mean product with the part of
         a row is its leverage. These sum up to the number of weights.
         """
-        self._set_barrier()
-        curvature = self._curvature()
-        self._free_barrier()
+        curvature = self._curvature(self._barrier())
         leverage: Any = 0.0
         for direction in directions:
             values = self.values(direction)
