@@ -308,6 +308,12 @@ class Problem:
                 out[self.slices[q]] += slack
         return out
 
+    def is_crowded(self, multipliers: np.ndarray, share: float) -> np.ndarray:
+        """Return which multipliers leave at most a share of the cost of their slack."""
+        rooms = zip(self.headroom(multipliers), self.slack_costs, strict=True)
+        full = [room <= share * cost for room, cost in rooms]
+        return self.with_slacks(np.zeros(self.size), full) > 0.0
+
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
         """Return ``e_k·v_k`` for every function with a basis; 0 if dual feasible."""
         out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))

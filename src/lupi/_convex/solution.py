@@ -419,11 +419,9 @@ def strict_products(
     The sums are those of the products of two coefficients each. The problem may have
     some of the rows; ``largest`` is the largest multiplier of all.
     """
-    rooms = zip(problem.headroom(multipliers), problem.slack_costs, strict=True)
-    shut = [room <= STRICTLY_POSITIVE * cost for room, cost in rooms]
-    has_room = problem.with_slacks(np.zeros(problem.size), shut) == 0.0
     active = np.abs(multipliers + problem.offset) > STRICTLY_POSITIVE * largest
-    columns = problem.balance_columns()[:, active & has_room]
+    active &= ~problem.is_crowded(multipliers, STRICTLY_POSITIVE)
+    columns = problem.balance_columns()[:, active]
     return np.abs(columns).max(axis=1, initial=0.0), columns @ columns.T
 
 

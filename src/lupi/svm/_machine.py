@@ -593,7 +593,7 @@ class KernelMachine:
             extra=part.extra,
         )
 
-    def _fit_machine(self, part: Training[Kernels]) -> Model:
+    def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
         # Kernels gain little from threads, and threads that wait actively would slow
         # down those of the solver.
@@ -632,12 +632,10 @@ class KernelMachine:
             stacklevel=3,
         )
 
-    _fit_binary = _fit_machine
-
     def _fit_real(self, part: Training[Kernels]) -> Model:
         low, high = float(part.y.min()), float(part.y.max())
         if high - low > 2 * self.epsilon:
-            return self._fit_machine(part)
+            return self._fit_binary(part)
         # A constant has every target inside its tube: all functions are zero, and so
         # is the objective, to which no duality gap is relative.
         data, middle = self._data(part), 0.5 * (low + high)
