@@ -278,10 +278,10 @@ class _Path:
         """Take Mehrotra steps to the end of the path."""
         here = self.rows.total(RowState.factorize, self.theta, 0.0, False)
         best = self._certified(here, 0)
-        best_theta, at_best = self.theta, True
         # A gap that is close to rounding errors needs exact steps.
         accuracy = REFINED_RESIDUAL if aim == tol else EXACT_RESIDUAL
-        n_iter, products, progress = 0, np.inf, Progress(tol, self.tuning)
+        n_iter, products, at_best = 0, np.inf, True
+        progress = Progress(tol, self.tuning)
         few = aim < tol and self.sums["rows"] <= self.tuning.polished_size
         while n_iter < max_iter and (
             best.relative_gap > tol
@@ -304,14 +304,13 @@ class _Path:
                 break
             at_best = point.relative_gap < max(best.relative_gap, aim)
             if at_best:
-                best, best_theta = point, ahead
+                best = point
             products = here.sums["products"]
             merit = products / self.sums["pairs"] + here.peaks["stationarity"]
             if progress.ends(best, length=length, products=products, merit=merit):
                 break
         if not at_best:
             self.rows.total(RowState.recall)
-        self.theta = best_theta
         best.n_iter, best.converged = n_iter, best.is_optimal(tol)
         return best
 
