@@ -217,21 +217,26 @@ def settle_kernel(
     >>> settle_kernel("rbf", "scale", 3, 0.0, X, np.ones(2)).gamma
     1.0
     """
-    if not isinstance(gamma, str):
-        value = float(gamma)
-    else:
-        value = (
-            _scale_gamma(rows, weight, prefix)
-            if gamma == "scale"
-            else 1 / rows.shape[1]
-        )
-    return Kernel(kernel, value, int(degree), float(coef0))
+    if gamma == "scale":
+        gamma = _scale_gamma(rows, weight, prefix)
+    elif gamma == "auto":
+        gamma = 1 / rows.shape[1]
+    return Kernel(kernel, float(gamma), int(degree), float(coef0))
 
 
 def _scale_gamma(rows: Any, weight: np.ndarray, prefix: str) -> float:
     share = weight / weight.sum() / rows.shape[1]
+
+    def mean(entries: Any) -> float:
+        """Return the weighted mean of all entries."""
+        return float(share @ np.asarray(entries.sum(axis=1)).ravel())
+
     with np.errstate(over="ignore", invalid="ignore"):
-        squares, variance = _second_moments(rows, share)
+        if sp.issparse(rows):
+            squares = mean(rows.multiply(rows))
+            variance = squares - mean(rows) ** 2
+        else:
+            squares, variance = mean(rows**2), mean((rows - mean(rows)) ** 2)
     if not np.isfinite(variance):
         raise ValueError(
             f"{prefix}gamma='scale' divides by the variance of the features, which is "
@@ -239,18 +244,6 @@ def _scale_gamma(rows: Any, weight: np.ndarray, prefix: str) -> float:
             "sklearn.preprocessing.StandardScaler."
         )
     return 1.0 / (rows.shape[1] * variance) if varies(variance, squares) else 1.0
-
-
-def _second_moments(rows: Any, share: np.ndarray) -> tuple[float, float]:
-    if sp.issparse(rows):
-        mean = float(share @ np.asarray(rows.sum(axis=1)).ravel())
-        squares = float(share @ np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        variance = squares - mean**2
-    else:
-        mean = float(share @ rows.sum(axis=1))
-        squares = float(share @ (rows**2).sum(axis=1))
-        variance = float(share @ ((rows - mean) ** 2).sum(axis=1))
-    return squares, variance
 
 
 def varies(variance: float, mean_square: float) -> bool:

@@ -34,22 +34,19 @@ class NotPositiveDefinite(ArithmeticError):
     """Error of a Cholesky factorization with a pivot that is not positive."""
 
 
-def _routine(name: str, matrix: np.ndarray):
-    """Return the routine of BLAS or LAPACK for the precision of a matrix."""
-    return _routines(name)[matrix.dtype == np.float32]
-
-
 @cache
-def _routines(name: str) -> tuple:
-    """Return the routines for double and for single precision."""
+def _routine(name: str, dtype: np.dtype):
+    """Return the routine of BLAS or LAPACK for a precision."""
     library = lapack if hasattr(lapack, "d" + name) else blas
-    return getattr(library, "d" + name), getattr(library, "s" + name)
+    return getattr(library, ("s" if dtype == np.float32 else "d") + name)
 
 
 @singledispatch
 def cholesky(matrix: np.ndarray) -> np.ndarray:
     """Return the lower Cholesky factor; it overwrites the matrix."""
-    factor, info = _routine("potrf", matrix)(matrix, lower=1, clean=0, overwrite_a=1)
+    factor, info = _routine("potrf", matrix.dtype)(
+        matrix, lower=1, clean=0, overwrite_a=1
+    )
     if info != 0:
         raise NotPositiveDefinite(f"pivot {info} of {len(matrix)} is not positive")
     return factor
@@ -59,20 +56,24 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
 def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return ``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
     if right.ndim == 1:
-        half = _routine("trsv", factor)(factor, right, lower=1)
-        return _routine("trsv", factor)(factor, half, lower=1, trans=1, overwrite_x=1)
+        half = _routine("trsv", factor.dtype)(factor, right, lower=1)
+        return _routine("trsv", factor.dtype)(
+            factor, half, lower=1, trans=1, overwrite_x=1
+        )
     if right.shape[1] <= FEW_COLUMNS:
         out = np.empty(right.shape, factor.dtype, order="F")
         for column, solved in zip(right.T, out.T, strict=True):
             solved[:] = cholesky_solve(factor, column)
         return out
-    return _routine("potrs", factor)(factor, right, lower=1)[0]
+    return _routine("potrs", factor.dtype)(factor, right, lower=1)[0]
 
 
 @singledispatch
 def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarray:
     """Return the lower triangle of ``(LLᵀ)⁻¹``; it overwrites L unless `keep`."""
-    return _routine("potri", factor)(factor, lower=1, overwrite_c=int(not keep))[0]
+    return _routine("potri", factor.dtype)(factor, lower=1, overwrite_c=int(not keep))[
+        0
+    ]
 
 
 def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
@@ -99,9 +100,9 @@ def triangular_solve(
     """Return ``L⁻¹ right`` (or ``L⁻ᵀ right``); it overwrites the matrix right."""
     trans = int(transposed)
     if right.ndim == 1:
-        solve = _routine("trsv", factor)
+        solve = _routine("trsv", factor.dtype)
         return solve(factor, right, lower=1, trans=trans, overwrite_x=1)
-    solve = _routine("trsm", factor)
+    solve = _routine("trsm", factor.dtype)
     return solve(1.0, factor, right, lower=1, trans_a=trans, overwrite_b=1)
 
 
@@ -142,7 +143,7 @@ def symmetrized(matrix: np.ndarray) -> np.ndarray:
 @singledispatch
 def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return ``matrix − columnsᵀ columns`` in the lower triangle, in place."""
-    return _routine("syrk", matrix)(
+    return _routine("syrk", matrix.dtype)(
         -1.0, columns, beta=1.0, c=matrix, trans=1, lower=1, overwrite_c=1
     )
 
@@ -156,13 +157,15 @@ def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """
     matrix = matrix if matrix.flags.f_contiguous else matrix.T  # symmetric: no copy
     if vector.ndim == 1:
-        return _routine("symv", matrix)(1.0, matrix, vector, lower=1)
+        return _routine("symv", matrix.dtype)(1.0, matrix, vector, lower=1)
     if vector.shape[1] <= FEW_COLUMNS:
         out = np.empty(vector.shape, order="F")
         for column, product in zip(vector.T, out.T, strict=True):
-            product[:] = _routine("symv", matrix)(1.0, matrix, column, lower=1)
+            product[:] = _routine("symv", matrix.dtype)(1.0, matrix, column, lower=1)
         return out
-    return _routine("symm", matrix)(1.0, matrix, np.asfortranarray(vector), lower=1)
+    return _routine("symm", matrix.dtype)(
+        1.0, matrix, np.asfortranarray(vector), lower=1
+    )
 
 
 def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
@@ -216,13 +219,10 @@ def scaled_block(
 
     The matrix has both triangles, so that its rows can be copied as columns.
     """
-    if isinstance(rows, slice) and isinstance(columns, slice):
-        block = matrix * right[:, None]
-    elif isinstance(rows, slice):
-        block = matrix[columns] * right[:, None]
-    else:
-        block = np.ascontiguousarray(matrix[columns][:, rows])
-        block *= right[:, None]
+    lines = matrix if isinstance(columns, slice) else matrix[columns]
+    if not isinstance(rows, slice):
+        lines = np.ascontiguousarray(lines[:, rows])
+    block = lines * right[:, None]
     block *= left
     return block.T
 
@@ -243,16 +243,11 @@ def transposed_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
 def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Subtract ``left rightᵀ + right leftᵀ`` in place, in both triangles."""
     left, right = left.astype(matrix.dtype), right.astype(matrix.dtype)
-    constant = (right == right[0]).all()
     for start in range(0, len(matrix), GATHERED_AT_ONCE):  # parts stay in the cache
         part = slice(start, start + GATHERED_AT_ONCE)
         lines = matrix[part]
-        if constant:
-            lines -= right[0] * left
-            lines -= right[0] * left[part, None]
-        else:
-            lines -= left[part, None] * right
-            lines -= right[part, None] * left
+        lines -= right[part, None] * left
+        lines -= left[part, None] * right
 
 
 @singledispatch
@@ -476,70 +471,6 @@ def first_zero(slope: Callable[[float], float], *, steep: float = ZERO_SLOPE) ->
         if abs(f) <= steep * abs(at_start):
             return middle
     return low
-
-
-BALANCE_ROUNDING, EXACT_RESIDUAL = 1e-14, 1e-13
-MAX_REFINEMENTS, LARGEST_RISE = 30, 1e2
-
-
-def conjugate_gradients(
-    product, precondition, spread, balance_matrix, right, balance, *, to
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and y with an error of energy norm ``to`` times that of x.
-
-    ``precondition(p, q)`` solves the nearby system, ``spread(y)`` is ``Eᵀy``.
-
-    Solves ``M x + Eᵀy = p, E x = q`` for a positive semi-definite M that can be applied
-    exactly, with the inverse of a nearby system as preconditioner. All iterates satisfy
-    the balance equations, so that the method is the ordinary one on their null space.
-
-    References
-    ----------
-    N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained quadratic
-    programming problems arising in optimization", SIAM J. Sci. Comput. 23(4), 2001.
-    """
-    step, biases = precondition(right, balance)
-    step, biases = _balanced(step, biases, precondition, balance_matrix, balance)
-    nothing = np.zeros_like(balance)
-    size = abs(right @ step) ** 0.5
-    residual = right - product(step) - spread(biases)
-    if np.abs(residual).max(initial=0.0) <= EXACT_RESIDUAL * np.abs(right).max(
-        initial=0.0
-    ):
-        return step, biases
-    search, old, least = None, 1.0, np.inf
-    for _ in range(MAX_REFINEMENTS):
-        change, shift = precondition(residual, nothing)
-        # Rounding errors would accumulate in the range of Eᵀ, so it is projected out.
-        residual, biases = residual - spread(shift), biases + shift
-        energy = residual @ change
-        if energy <= (to * size) ** 2 or not energy <= LARGEST_RISE * least:
-            if energy <= least:
-                step = step + change
-            break
-        least = min(least, energy)
-        search = change if search is None else change + energy / old * search
-        old = energy
-        image = product(search)
-        curvature = search @ image
-        if not curvature > 0:
-            break  # the system is singular
-        length = energy / curvature
-        step = step + length * search
-        residual = residual - length * image
-    return _balanced(step, biases, precondition, balance_matrix, balance)
-
-
-def _balanced(step, biases, precondition, balance_matrix, balance):
-    """Return x and y after refinement of the balance equations."""
-    size = np.abs(balance_matrix)
-    for _ in range(3):
-        residual = balance - balance_matrix @ step
-        if not np.any(np.abs(residual) > BALANCE_ROUNDING * (size @ np.abs(step))):
-            break
-        change, shift = precondition(np.zeros_like(step), residual)
-        step, biases = step + change, biases + shift
-    return step, biases
 
 
 # ------------------------------------------------------------------ threads of BLAS

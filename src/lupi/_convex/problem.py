@@ -31,8 +31,9 @@ would be lost if the correcting function vanishes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,6 @@ class Gram:
     matrix: Any
 
     @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.matrix.shape[0]
-
-    @property
     def diagonal(self) -> np.ndarray:
         """``K_ii`` of every row."""
         return diagonal(self.matrix)
@@ -74,10 +70,13 @@ class Gram:
     @cached_property
     def factor(self) -> np.ndarray | None:
         """Φ with ``K = ΦΦᵀ`` up to rounding if the rank is low, otherwise None."""
-        most = LOW_RANK * self.size
-        if not is_on_host(self.matrix) or self.size < FACTORED_SIZE:
-            return None
-        if self.estimated_rank > most:
+        size = self.matrix.shape[0]
+        most = LOW_RANK * size
+        if (
+            not is_on_host(self.matrix)
+            or size < FACTORED_SIZE
+            or self.estimated_rank > most
+        ):
             return None
         factor = pivoted_factor(self.matrix)
         return factor if factor.shape[1] <= most else None
@@ -98,11 +97,6 @@ class Features:
 
     matrix: Any
     device: str = "cpu"
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.matrix.shape[0]
 
     @property
     def diagonal(self) -> np.ndarray:
@@ -173,32 +167,25 @@ class Problem:
     functions: Sequence[Function]
     families: Sequence[Family]
     global_rows: Sequence[GlobalRow] = ()
-    slices: list[slice] = field(init=False)
-    size: int = field(init=False)
-    slacks: list[Slack] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.slices, start = [], 0
-        for family in self.families:
-            stop = start + len(family.at_least)
-            self.slices.append(slice(start, stop))
-            start = stop
-        self._globals = slice(start, start + len(self.global_rows))
-        self.size = self._globals.stop
+        lengths = [len(family.at_least) for family in self.families]
+        ends = np.cumsum([0, *lengths, len(self.global_rows)]).tolist()
+        *self.slices, self._globals = (slice(*both) for both in pairwise(ends))
+        self.size: int = self._globals.stop
         self._positions = {
             (q, k): self._local(family.rows, self.functions[k].rows)
             for q, family in enumerate(self.families)
             for k in family.on
         }
         # A linear slack bounds the sum of the multipliers that share it.
-        members: dict[int, list[int]] = {}
-        self.slacks = []
-        for q, family in enumerate(self.families):
-            if family.slack is not None and family.slack.linear is not None:
-                if id(family.slack) not in members:
-                    self.slacks.append(family.slack)
-                members.setdefault(id(family.slack), []).append(q)
-        self.sharing: list[list[int]] = [members[id(s)] for s in self.slacks]
+        given = [family.slack for family in self.families if family.slack is not None]
+        linear = {id(slack): slack for slack in given if slack.linear is not None}
+        self.slacks = list(linear.values())
+        self.sharing = [
+            [q for q, family in enumerate(self.families) if family.slack is slack]
+            for slack in self.slacks
+        ]
         self.slack_costs = [s.linear for s in self.slacks if s.linear is not None]
         self.at_least = np.concatenate(
             [np.asarray(family.at_least, dtype=float) for family in self.families]
@@ -207,12 +194,13 @@ class Problem:
         # The dual curvature of the squared slacks, 1/q.
         self.curvature = np.zeros(self.size)
         self.is_equality = np.zeros(self.size, dtype=bool)
+        self.is_hard = np.ones(self.size, dtype=bool)
         for part, family in zip(self.slices, self.families, strict=True):
             if family.slack is not None and family.slack.squared is not None:
                 self.curvature[part] = 1.0 / family.slack.squared
             self.is_equality[part] = family.equality
-        for g, row in enumerate(self.global_rows):
-            self.is_equality[self._globals.start + g] = row.equality
+            self.is_hard[part] = family.slack is None
+        self.is_equality[self._globals] = [row.equality for row in self.global_rows]
         # Spaces and bases by the number of the function.
         functions = dict(enumerate(self.functions))
         self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
@@ -320,6 +308,12 @@ class Problem:
                 out[self.slices[q]] += slack
         return out
 
+    def is_crowded(self, multipliers: np.ndarray, share: float) -> np.ndarray:
+        """Return which multipliers leave at most a share of the cost of their slack."""
+        rooms = zip(self.headroom(multipliers), self.slack_costs, strict=True)
+        full = [room <= share * cost for room, cost in rooms]
+        return self.with_slacks(np.zeros(self.size), full) > 0.0
+
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
         """Return ``e_k·v_k`` for every function with a basis; 0 if dual feasible."""
         out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))
@@ -349,15 +343,10 @@ class Problem:
 
     def balance_columns(self) -> np.ndarray:
         """Return the matrix of the balance equations, one row per biased function."""
-        columns = np.zeros((len(self.biased), self.size))
-        for part, k, coefficient, at in self._terms():
-            if k in self.bases:
-                columns[self.biased.index(k), part] = coefficient * self.bases[k][at]
-        for g, row in enumerate(self.global_rows, self._globals.start):
-            for k, coefficient in row.on.items():
-                if k in self.bases:
-                    columns[self.biased.index(k), g] = coefficient @ self.bases[k]
-        return columns
+        nothing = [np.zeros(self.length(k)) for k in range(len(self.functions))]
+        units = np.eye(len(self.biased))
+        columns = [self.margins(self.values(nothing, unit)) for unit in units]
+        return np.array(columns).reshape(len(units), self.size)
 
     @cached_property
     def bias_costs(self) -> np.ndarray:

@@ -9,7 +9,6 @@ All values are computed from the problem, the multipliers λ and the biases b:
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -133,7 +132,7 @@ class Solution(Certified):
                 linear = family.slack.linear
                 price = multipliers[part] if linear is None else linear
                 total += np.abs(family.on[k]) @ price
-        total += max(violated, default=0.0) * multipliers[self._hard].sum()
+        total += max(violated, default=0.0) * multipliers[problem.is_hard].sum()
         return float(total)
 
     def _expansions(self, k: int) -> Iterator[np.ndarray]:
@@ -266,23 +265,11 @@ class Solution(Certified):
         )
 
     @cached_property
-    def _hard(self) -> np.ndarray:
-        """The constraints without a slack, as a boolean mask."""
-        hard = np.ones(self.problem.size, dtype=bool)
-        for part, family in zip(
-            self.problem.slices, self.problem.families, strict=True
-        ):
-            hard[part] = family.slack is None
-        return hard
-
-    @cached_property
     def primal_residual(self) -> float:
         """Largest violation of a hard constraint."""
-        hard, short = self._hard, self.shortfall
-        if not hard.any():
-            return 0.0
-        violation = np.where(self.problem.is_equality, np.abs(short), short)[hard]
-        return float(max(violation.max(), 0.0))
+        problem, short = self.problem, self.shortfall
+        violation = np.where(problem.is_equality, np.abs(short), short)
+        return float(violation[problem.is_hard].max(initial=0.0))
 
     @cached_property
     def duality_gap(self) -> float:
@@ -301,7 +288,7 @@ class Solution(Certified):
         """
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
-        hard = self._hard
+        hard = problem.is_hard
         gap += (
             self.primal_residual * np.abs(self.multipliers + problem.offset)[hard].sum()
         )
@@ -400,11 +387,21 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     two ends of the optimal interval of the first bias. The multipliers do not change:
     every bias in the interval is optimal with them.
     """
-    problem = solution.problem
+    problem, multipliers = solution.problem, solution.multipliers
+    largest = np.abs(multipliers + problem.offset).max(initial=0.0)
     # A squared slack is strictly convex in the bias.
-    if not problem.biased or _is_unique(solution) or problem.curvature.any():
+    if (
+        not problem.biased
+        or determined(*strict_products(problem, multipliers, largest))
+        or problem.curvature.any()
+    ):
         return solution
-    biases = _midpoint(solution, tuning.bias_kinds)
+    margins, kinds = problem.margins(solution.penalized), tuning.bias_kinds
+    biases = middle_of(
+        solution.biases,
+        np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
+        lambda at, reach: [NearBiases.of(problem, margins, at, reach, kinds)],
+    )
     if biases is None:
         return solution
     settled = replace(solution, biases=biases)
@@ -412,14 +409,6 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
         solution.duality_gap, NEGLIGIBLE_CHANGE * abs(solution.primal_value)
     )
     return settled if better else solution
-
-
-def _is_unique(solution: Solution) -> bool:
-    """Return whether the strictly active constraints determine every bias."""
-    problem, multipliers = solution.problem, solution.multipliers
-    largest = np.abs(multipliers + problem.offset).max(initial=0.0)
-    scale, products = strict_products(problem, multipliers, largest)
-    return determined(scale, products)
 
 
 def strict_products(
@@ -430,17 +419,9 @@ def strict_products(
     The sums are those of the products of two coefficients each. The problem may have
     some of the rows; ``largest`` is the largest multiplier of all.
     """
-    open_slack = np.ones(problem.size, dtype=bool)
-    for room, cost, sharing in zip(
-        problem.headroom(multipliers),
-        problem.slack_costs,
-        problem.sharing,
-        strict=True,
-    ):
-        for q in sharing:
-            open_slack[problem.slices[q]] = room > STRICTLY_POSITIVE * cost
     active = np.abs(multipliers + problem.offset) > STRICTLY_POSITIVE * largest
-    columns = problem.balance_columns()[:, active & open_slack]
+    active &= ~problem.is_crowded(multipliers, STRICTLY_POSITIVE)
+    columns = problem.balance_columns()[:, active]
     return np.abs(columns).max(axis=1, initial=0.0), columns @ columns.T
 
 
@@ -450,14 +431,6 @@ def determined(scale: np.ndarray, products: np.ndarray) -> bool:
         return False
     scaled = products / np.outer(scale, scale)
     return bool(np.linalg.matrix_rank(scaled) == len(scale))
-
-
-def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
-    """Return the biases of `middle_of` for a solution."""
-    problem = solution.problem
-    rows = BiasRows.of(problem, problem.margins(solution.penalized), kinds)
-
-    return middle_of(solution.biases, rows.size, lambda *box: [rows.near(*box)])
 
 
 def middle_of(
@@ -473,9 +446,8 @@ def middle_of(
     """
     reach = FIRST_HALF_WIDTH / np.where(size > 0, size, 1.0)
     while reach.max() < LARGEST_HALF_WIDTH:
-        program = _Program(near(biases, reach), biases, reach)
-        middle = program.middle()
-        if not program.at_edge:
+        middle, at_edge = _middle_in_box(near(biases, reach), biases, reach)
+        if not at_edge:
             return middle
         reach = reach * WIDENING
     return None
@@ -500,39 +472,22 @@ class NearBiases:
     dearest: float
     bias_costs: np.ndarray
 
-
-@dataclass(frozen=True, eq=False)
-class BiasRows:
-    """Coefficients of the biases, right-hand sides and hard constraints of rows."""
-
-    problem: Problem
-    columns: np.ndarray
-    right: np.ndarray
-    hard: np.ndarray
-
     @classmethod
-    def of(cls, problem: Problem, margins: np.ndarray, kinds: int) -> BiasRows:
-        """Return the rows of a problem; `margins` are those without the biases."""
-        columns, right = problem.balance_columns(), problem.at_least - margins
-        hard = ~problem.is_equality
-        for q in itertools.chain(*problem.sharing):
-            hard[problem.slices[q]] = False
-        tightest = _tightest(columns, right, np.flatnonzero(hard), kinds)
-        return cls(problem, columns, right, tightest)
-
-    @property
-    def size(self) -> np.ndarray:
-        """Largest coefficient of each bias."""
-        return np.abs(self.columns).max(axis=1, initial=0.0)
-
-    def near(self, center: np.ndarray, reach: np.ndarray) -> NearBiases:
-        """Return the part of the linear program in a box.
+    def of(
+        cls,
+        problem: Problem,
+        margins: np.ndarray,
+        center: np.ndarray,
+        reach: np.ndarray,
+        kinds: int,
+    ) -> NearBiases:
+        """Return the part of a problem in a box; `margins` are without the biases.
 
         Slacks that are zero in the whole box are left out, and slacks that one
         constraint determines in the whole box are linear. The others remain as
         variables, together with the hard constraints that may be violated in the box.
         """
-        problem, columns, right = self.problem, self.columns, self.right
+        columns, right = problem.balance_columns(), problem.at_least - margins
         cost, constant = np.zeros(len(columns)), 0.0
         missing, spread = right - center @ columns, reach @ np.abs(columns)
         least, most = missing - spread, missing + spread
@@ -552,12 +507,15 @@ class BiasRows:
             owners += [n_slacks + np.arange(n_kept)] * len(members)
             prices.append(price[turning])
             n_slacks += n_kept
-        hard = self.hard[most[self.hard] > 0.0]
-        equal = np.flatnonzero(problem.is_equality)
+        equal = problem.is_equality
+        hard = np.flatnonzero(problem.is_hard & ~equal)
+        hard = _tightest(columns, right, hard, kinds)
+        hard = hard[most[hard] > 0.0]
+        equal = np.flatnonzero(equal)
         no_slack = np.full(len(hard) + len(equal), -1)
         flat = np.concatenate([*rows, hard, equal]).astype(int)
         whole = np.concatenate([*problem.slack_costs, np.zeros(1)])
-        return NearBiases(
+        return cls(
             cost,
             constant,
             columns[:, flat].T,
@@ -584,77 +542,69 @@ def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
     return np.concatenate([np.array(kept, dtype=int), rows])
 
 
-class _Program:
-    """The linear program for the biases in a box."""
+def _middle_in_box(
+    parts: list[NearBiases], center: np.ndarray, reach: np.ndarray
+) -> tuple[np.ndarray | None, bool]:
+    """Return optimal biases with the first at the midpoint of its interval in a box.
 
-    def __init__(self, parts: list[NearBiases], center, reach):
-        from scipy.sparse import csr_array, hstack
+    The second value is whether a solution lies at the edge of the box, or none in it.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack, vstack
 
-        self._n_biases = len(center)
-        self._low, self._high = center - reach, center + reach
-        bias_costs = sum(part.bias_costs for part in parts)
-        cost = bias_costs + sum(part.cost for part in parts)
-        self._constant = sum(part.constant for part in parts)
-        owners, n_slacks = [], 0
-        for part in parts:
-            own = part.owners
-            owners.append(np.where(own >= 0, own + n_slacks, -1))
-            n_slacks += len(part.prices)
-        own = np.concatenate(owners)
-        soft = np.flatnonzero(own >= 0)
-        slacks = csr_array(
-            (np.ones(len(soft)), (soft, own[soft])), shape=(len(own), n_slacks)
-        )
-        left = np.concatenate([part.left for part in parts])
-        self._left = hstack([csr_array(left), slacks], format="csr")
-        self._right = np.concatenate([part.right for part in parts])
-        self._equal = np.concatenate([part.equal for part in parts])
-        dearest = max(part.dearest for part in parts)
-        self._unit = max(np.abs(bias_costs).max(), dearest) or 1.0
-        prices = [part.prices for part in parts]
-        self._cost = np.concatenate([cost, *prices]) / self._unit
-        self.at_edge = False
+    n_biases, low, high = len(center), center - reach, center + reach
+    bias_costs = sum(part.bias_costs for part in parts)
+    biased_cost = bias_costs + sum(part.cost for part in parts)
+    starts = np.cumsum([0, *(len(part.prices) for part in parts)])
+    own = np.concatenate(
+        [
+            np.where(part.owners >= 0, part.owners + start, -1)
+            for part, start in zip(parts, starts[:-1], strict=True)
+        ]
+    )
+    soft = np.flatnonzero(own >= 0)
+    slacks = csr_array(
+        (np.ones(len(soft)), (soft, own[soft])), shape=(len(own), starts[-1])
+    )
+    all_left = np.concatenate([part.left for part in parts])
+    left = hstack([csr_array(all_left), slacks], format="csr")
+    right = np.concatenate([part.right for part in parts])
+    equal = np.concatenate([part.equal for part in parts])
+    unit = max(np.abs(bias_costs).max(), *(part.dearest for part in parts)) or 1.0
+    cost = np.concatenate([biased_cost, *(part.prices for part in parts)]) / unit
+    at_edge = False
 
-    def _solve(self, objective, ceiling=None, first=None):
-        from scipy.optimize import linprog
-        from scipy.sparse import csr_array, vstack
-
-        equal = self._equal
-        upper, limit = -self._left[~equal], -self._right[~equal]
+    def solved(objective, ceiling=None, first=None):
+        nonlocal at_edge
+        upper, limit = -left[~equal], -right[~equal]
         if ceiling is not None:
-            upper = vstack([upper, csr_array(self._cost[None])])
+            upper = vstack([upper, csr_array(cost[None])])
             limit = np.append(limit, ceiling)
         equalities = {}
         if equal.any():
-            equalities = {"A_eq": self._left[equal], "b_eq": self._right[equal]}
-        bounds = list(zip(self._low, self._high, strict=True))
-        bounds += [(0, None)] * (len(self._cost) - self._n_biases)
+            equalities = {"A_eq": left[equal], "b_eq": right[equal]}
+        bounds = list(zip(low, high, strict=True))
+        bounds += [(0, None)] * (len(cost) - n_biases)
         if first is not None:
             bounds[0] = (first, first)
         result = linprog(objective, upper, limit, **equalities, bounds=bounds)
         if result.status != 0:
             # A larger box may be feasible.
-            self.at_edge |= result.status == INFEASIBLE
+            at_edge |= result.status == INFEASIBLE
             return None
-        biases, margin = (
-            result.x[: self._n_biases],
-            EDGE_SHARE * (self._high - self._low),
-        )
-        inside = (biases > self._low + margin) & (biases < self._high - margin)
-        self.at_edge |= not inside.all()
+        biases, margin = result.x[:n_biases], EDGE_SHARE * (high - low)
+        inside = (biases > low + margin) & (biases < high - margin)
+        at_edge |= not inside.all()
         return result
 
-    def middle(self) -> np.ndarray | None:
-        """Return optimal biases with the first at the midpoint of its interval."""
-        best = self._solve(self._cost)
-        if best is None:
-            return None
-        whole = best.fun + self._constant / self._unit
-        ceiling = best.fun + NEGLIGIBLE_CHANGE * max(abs(whole), 1.0)
-        first = np.zeros(len(self._cost))
-        first[0] = 1.0
-        low, high = self._solve(first, ceiling), self._solve(-first, ceiling)
-        if low is None or high is None:
-            return None
-        middle = self._solve(self._cost, first=0.5 * (low.x[0] + high.x[0]))
-        return None if middle is None else middle.x[: self._n_biases]
+    best = solved(cost)
+    if best is None:
+        return None, at_edge
+    whole = best.fun + sum(part.constant for part in parts) / unit
+    ceiling = best.fun + NEGLIGIBLE_CHANGE * max(abs(whole), 1.0)
+    first = np.eye(1, len(cost))[0]
+    ends = [solved(first, ceiling), solved(-first, ceiling)]
+    if None in ends:
+        return None, at_edge
+    middle = solved(cost, first=0.5 * (ends[0].x[0] + ends[1].x[0]))
+    return (None if middle is None else middle.x[:n_biases]), at_edge

@@ -19,11 +19,10 @@ from sklearn.base import is_classifier
 
 from lupi._convex.interior.blocks import BlockSolution, certified, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
-from lupi._convex.interior.blocks.rows import Layout, Totals
+from lupi._convex.interior.blocks.rows import Totals
 from lupi._convex.problem import Problem
 from lupi._convex.solution import (
     NEGLIGIBLE_CHANGE,
-    BiasRows,
     NearBiases,
     determined,
     middle_of,
@@ -40,7 +39,7 @@ from lupi.dask._cluster import (
     with_width,
 )
 from lupi.kernels import Kernel
-from lupi.svm._machine import Certificate, Data, Expansion, Kernels, Model, Ranges
+from lupi.svm._machine import Certificate, Data, Expansion, Model, Ranges
 
 # Rows per chunk when the bias is computed; temporaries have its size.
 CHUNK = 1 << 13
@@ -94,7 +93,7 @@ def _binary(
 def _data(training: Training, machine: Any) -> Data:
     """Return the rows as data; X* has its width even if none of them has X*."""
     width, linear = machine.n_privileged_features_in_, Kernel("linear")
-    kernels = Kernels(linear, [linear] * len(machine._spaces) if width else [])
+    kernels = [linear] * (1 + (len(machine._spaces) if width else 0))
     return machine._data(replace(with_width(training, width), settled=kernels))
 
 
@@ -109,7 +108,7 @@ class State(NamedTuple):
 @sizeof.register(LocalRows)
 def _size_of_rows(rows: LocalRows) -> int:
     spaces = [f.space for f in rows.parts.functions if f.space is not None]
-    return sum(sizeof(s.matrix) for s in spaces) + 8 * VECTORS_HELD * rows.parts.size
+    return sum(sizeof(s.matrix) for s in spaces) + 8 * VECTORS_HELD * rows.n_multipliers
 
 
 class DaskRows:
@@ -118,21 +117,12 @@ class DaskRows:
     def __init__(self, training: DaskParts, machine: Any) -> None:
         self.training, self.machine = training, machine
         self.states = training.map(_initial, machine)
-
-    def describe(self) -> Totals:
-        """Return the totals of the rows for the start and the certificate."""
-        return self._pass(LocalRows.describe)
-
-    def begin(self, typical: float, centered: bool) -> Totals:
-        """Set multipliers inside their bounds; return their functions."""
-        return self._pass(LocalRows.begin, typical, centered)
+        first = self.states.futures[0]
+        self.layout = training.client.submit(attrgetter("rows.layout"), first).result()
 
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass over all rows and return the summed totals."""
-        return self._pass(LocalRows.total, one_pass, *arguments)
-
-    def _pass(self, method: Callable[..., Totals], *arguments: Any) -> Totals:
-        self.states = self.states.map(_passed, method, arguments)
+        self.states = self.states.map(_passed, one_pass, arguments)
         return self.states.sum(attrgetter("totals"))
 
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
@@ -156,11 +146,11 @@ def _initial(training: Training, machine: Any) -> State:
 
 
 def _passed(
-    state: State, method: Callable[..., Totals], arguments: tuple[Any, ...]
+    state: State, one_pass: Callable[..., Totals], arguments: tuple[Any, ...]
 ) -> State:
     """Return the state after a pass; the state before it is unchanged."""
-    rows = state.rows.__copy__()
-    return State(rows, method(rows, *arguments))
+    rows = state.rows.copied()
+    return State(rows, rows.total(one_pass, *arguments))
 
 
 def _sampled(
@@ -182,17 +172,14 @@ def _solved(machine: Any, training: DaskParts) -> Model:
     sizes = training.gather(N_ROWS)
     training = training.where(sizes)
     rows = DaskRows(training, machine)
-    first = rows.states.futures[0]
-    layout = training.client.submit(attrgetter("rows.layout"), first).result()
     limit = DEFAULT.max_newton_steps
     solution = solve_blocks(
         rows,
-        layout,
         tol=machine.tol,
         aim=DEFAULT.block_aim(sum(sizes), machine.tol),
         max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
     )
-    solution = _with_middle_bias(rows, layout, solution)
+    solution = _with_middle_bias(rows, solution)
     solution.converged = solution.relative_gap <= machine.tol
     machine._check_solved(solution)
     functions = [
@@ -215,9 +202,7 @@ def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ran
 
 
 # ---------------------------------------------------------------------------- bias
-def _with_middle_bias(
-    rows: DaskRows, layout: Layout, solution: BlockSolution
-) -> BlockSolution:
+def _with_middle_bias(rows: DaskRows, solution: BlockSolution) -> BlockSolution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
     As :mod:`lupi._convex.solution` on one machine: the partitions contribute whether
@@ -237,7 +222,7 @@ def _with_middle_bias(
     biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
     if biases is None:
         return solution
-    middle = certified(rows, layout, layout.joined(solution.weights, biases))
+    middle = certified(rows, rows.layout.joined(solution.weights, biases))
     middle = replace(middle, n_iter=solution.n_iter, converged=solution.converged)
     least = max(solution.duality_gap, NEGLIGIBLE_CHANGE * abs(solution.primal_value))
     return middle if middle.duality_gap <= 2 * least else solution
@@ -269,6 +254,6 @@ def _near(
     chunks = []
     for problem, _ in state.rows.in_chunks(CHUNK):
         values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-        rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
-        chunks.append(rows.near(center, reach))
+        margins, kinds = problem.margins(values), DEFAULT.bias_kinds
+        chunks.append(NearBiases.of(problem, margins, center, reach, kinds))
     return chunks

@@ -172,21 +172,20 @@ privileged_converged_
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
-        if not data.with_privileged:
+        if not data.privileged:
             return self._recover(data, self._solve(self._problem(data)))
-        teacher = train_first_stage(self, data, self.privileged_C)
-        deviations = teacher.deviations[:, None]
+        teacher, missed, certificate = train_first_stage(self, data, self.privileged_C)
+        deviations, first = missed[:, None], data.privileged[0]
         weight = data.on_privileged(part.weight)
         kernel = self._settle("deviation_", deviations, weight)
-        first = data.privileged[0]
         space = Space(kernel, deviations, first.positions, first.place)
         linear = data.decision.kernel.name == kernel.name == "linear"
         second = replace(
             data, privileged=[space], in_features=data.in_features and linear
         )
         model = self._recover(second, self._solve(self._problem(second)))
-        model.first = teacher.certificate
-        model.corrections = [*(model.corrections or ()), teacher.function]
+        model.first = certificate
+        model.corrections = [*(model.corrections or ()), teacher]
         return model
 
     def _problem(self, data: Data) -> Problem:

@@ -69,7 +69,7 @@ from lupi.svm._machine import (
     Model,
     unused_correction,
 )
-from lupi.svm._svm_delta_plus import signed_problem
+from lupi.svm._svm_delta_plus import delta_problem
 
 # How far a covariance on the training rows may be beyond its threshold.
 TOLERANCE = 1e-6
@@ -243,7 +243,7 @@ default="rbf"
         return self
 
     def _problem(self, data: Data) -> Problem:
-        problem = signed_problem(data, self.privileged_reg, self.delta)
+        problem = delta_problem(data, self.privileged_reg, self.delta)
         if self.covariance_threshold == np.inf:
             return problem
         share = data.extra["share"] / data.extra["share"].sum()

@@ -137,7 +137,7 @@ default="rbf"
     def _problem(self, data: Data) -> Problem:
         functions = [Function(data.with_constant(data.decision))]
         families = data.plain(data.target, np.ones(data.n_rows), squared=True)
-        if data.with_privileged:
+        if data.privileged:
             y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
             one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
             space = data.with_constant(data.privileged[0])

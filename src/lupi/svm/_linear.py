@@ -48,7 +48,7 @@ from lupi.svm._machine import (
     constant_decision,
     unused_correction,
 )
-from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
+from lupi.svm._svm_delta_plus import delta_problem
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
 
@@ -237,8 +237,7 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     _trivial = (unused_correction,)
 
     def _problem(self, data: Data) -> Problem:
-        build = signed_problem if self.slack == "signed" else hinge_problem
-        return build(data, self.privileged_reg, self.delta)
+        return delta_problem(data, self.privileged_reg, self.delta, self.slack)
 
 
 @parameters

@@ -186,7 +186,7 @@ class Place:
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
         """Compute the Gram matrix of a named kernel on the device."""
-        on = _OnDevice(require("torch", "A GPU"), kernel)
+        on = _OnDevice(kernel)
         tensor = on_device(dense(rows), self.device)
         if not self.stored:
             from lupi._convex.torch_linalg import KernelRows
@@ -205,7 +205,8 @@ def evaluate(
     device: str, kernel: Kernel, rows: Any, others: Any, coefficients: np.ndarray
 ) -> np.ndarray:
     """Return ``Σ_j coefficients_j k(others_j, ·)`` at the rows, in chunks."""
-    on = _OnDevice(check_device(device, "decision_function"), kernel)
+    check_device(device, "decision_function")
+    on = _OnDevice(kernel)
     others = on_device(dense(others), device)
     weights = on_device(coefficients, device)
     out = np.empty(rows.shape[0])
@@ -216,11 +217,11 @@ def evaluate(
     return out
 
 
+@dataclass(frozen=True)
 class _OnDevice:
     """Named kernels of tensors."""
 
-    def __init__(self, torch: Any, kernel: Kernel):
-        self.torch, self.kernel = torch, kernel
+    kernel: Kernel
 
     def between(self, rows: Any, others: Any) -> Any:
         """Return the kernel values of all pairs of rows."""
@@ -234,7 +235,7 @@ class _OnDevice:
     def diagonal(self, rows: Any) -> Any:
         """Return the kernel values of rows with themselves."""
         if self.kernel.name == "rbf":
-            return self.torch.ones_like(rows[:, 0])
+            return rows.new_ones(len(rows))
         return self._of_products((rows**2).sum(1))
 
     def _of_products(self, values: Any) -> Any:
@@ -304,20 +305,17 @@ class Space:
 
     @cached_property
     def _gram_and_projection(self) -> tuple[Any, np.ndarray | None]:
-        place = self.place
-        if place.device != "cpu" and self.kernel.is_positive:
-            return place.gram(self.kernel, self.rows), None
-        gram, projection = self._on_host()
-        return on_device(gram, place.device), projection
-
-    def _on_host(self) -> tuple[np.ndarray, np.ndarray | None]:
+        device, positive = self.place.device, self.kernel.is_positive
+        if device != "cpu" and positive:
+            return self.place.gram(self.kernel, self.rows), None
+        projection = None
         if self.kernel.name == "precomputed":
             gram = np.ascontiguousarray(dense(self.rows)[:, self.positions])
         else:
             gram = self.kernel.gram(self.rows)
-        if self.kernel.is_positive:
-            return gram, None
-        return nearest_positive_semidefinite(0.5 * (gram + gram.T))
+        if not positive:
+            gram, projection = nearest_positive_semidefinite(0.5 * (gram + gram.T))
+        return on_device(gram, device), projection
 
     @cached_property
     def largest(self) -> float:
@@ -327,25 +325,22 @@ class Space:
         with np.errstate(over="ignore"):
             return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
-    @property
-    def gram(self) -> Gram:
-        gram = Gram(self._gram_and_projection[0])
-        self._check_size()
-        return gram
+    def for_solver(self, in_features: bool) -> Gram | Features:
+        """Return the features or the Gram matrix.
 
-    @property
-    def features(self) -> Features:
-        self._check_size()
-        return Features(self.rows, self.place.device)
-
-    def _check_size(self) -> None:
-        """Refuse values whose products overflow in the solvers."""
+        Values whose products overflow in the solvers are refused.
+        """
+        if in_features:
+            space: Gram | Features = Features(self.rows, self.place.device)
+        else:
+            space = Gram(self._gram_and_projection[0])
         if not self.largest <= LARGEST:
             raise ValueError(
                 f"The kernel of a row with itself is up to {self.largest:.3g} here; "
                 f"the solvers take values up to {LARGEST:g}. Scale the features, for "
                 "instance with sklearn.preprocessing.StandardScaler."
             )
+        return space
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
         """Convert coefficients of a projected Gram matrix into those of the kernel."""
@@ -391,30 +386,15 @@ class Data:
     def n_rows(self) -> int:
         return len(self.target)
 
-    @property
-    def with_privileged(self) -> bool:
-        return bool(self.privileged)
-
-    @cached_property
-    def other_rows(self) -> np.ndarray:
-        """The rows without X*."""
-        if self.privileged_rows is None:
-            return np.arange(0)
-        return np.setdiff1d(np.arange(self.n_rows), self.privileged_rows)
-
     def on_privileged(self, vector: np.ndarray) -> np.ndarray:
         """Return the entries of the rows that have X*."""
         rows = self.privileged_rows
         return vector if rows is None else vector[rows]
 
-    def space(self, which: Space) -> Gram | Features:
-        """Return the features or the Gram matrix of a space."""
-        return which.features if self.in_features else which.gram
-
     def with_constant(self, which: Space) -> Gram | Features:
         """Return the space with a constant feature, penalized like the others."""
         if not self.in_features:
-            gram = which.gram.matrix
+            gram = which.for_solver(False).matrix
             if np.finfo(float).eps * which.largest > CONSTANT_ERROR:
                 raise ValueError(
                     "The bias is a constant of 1 that is added to the kernel, and is "
@@ -423,32 +403,34 @@ class Data:
                     "sklearn.preprocessing.StandardScaler."
                 )
             return Gram(gram + 1.0)
-        ones = np.ones((which.rows.shape[0], 1))
-        stack = sp.hstack if sp.issparse(which.rows) else np.hstack
-        rows: Any = stack([which.rows, ones])
-        rows = rows.tocsr() if sp.issparse(rows) else rows
+        both: Any = [which.rows, np.ones((which.rows.shape[0], 1))]
+        is_sparse = sp.issparse(which.rows)
+        rows = sp.hstack(both, format="csr") if is_sparse else np.hstack(both)
         return Features(rows, which.place.device)
 
     def decision_function(self) -> Function:
         """Return ``w·x + b`` with weight 1."""
-        return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
+        return Function(
+            self.decision.for_solver(self.in_features), 1.0, np.ones(self.n_rows)
+        )
 
     def correcting_function(
         self, which: int, weight: float, cost: np.ndarray | None = None
     ) -> Function:
         """Return ``w*·x* + b*`` on the rows with X*, with weight and linear cost."""
-        space = self.space(self.privileged[which])
-        return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
+        space = self.privileged[which].for_solver(self.in_features)
+        basis = self.on_privileged(np.ones(self.n_rows))
+        return Function(space, weight, basis, cost, self.privileged_rows)
 
     def plain(
         self, sign: np.ndarray, at_least: np.ndarray, *, squared: bool = False
     ) -> list[Family]:
         """Return ``sign f ≥ at_least − ξ`` at cost C for the rows without X*."""
-        rows = self.other_rows
-        if not len(rows):
+        if self.privileged_rows is None:
             return []
+        rows = np.setdiff1d(np.arange(self.n_rows), self.privileged_rows)
         slack = Slack(**{"squared" if squared else "linear": self.cost[rows]})
-        known = rows if self.with_privileged else None
+        known = rows if self.privileged else None
         return [Family({0: sign[rows]}, at_least[rows], known, slack)]
 
     def plain_hinge(self) -> list[Family]:
@@ -494,12 +476,8 @@ class Model:
     first: Certificate | None = None
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """The kernel of X and those of X*, with parameters that depend on all rows."""
-
-    decision: Kernel
-    privileged: list[Kernel]
+# The kernel of X and those of X*, with parameters that depend on all rows.
+Kernels = list[Kernel]
 
 
 class KernelMachine:
@@ -558,9 +536,8 @@ class KernelMachine:
         counted = training.counted()
         privileged = counted.privileged
         if privileged is None:
-            return Kernels(decision, [])
-        weight = counted.weight[privileged.rows]
-        kernels = []
+            return [decision]
+        weight, kernels = counted.weight[privileged.rows], [decision]
         for prefix in self._spaces:
             kernel = self._settle(prefix, privileged.values, weight)
             if kernel.name == "precomputed" and privileged.values.shape[1] != n_rows:
@@ -572,7 +549,7 @@ class KernelMachine:
                     "privileged features and a kernel name there."
                 )
             kernels.append(kernel)
-        return Kernels(decision, kernels)
+        return kernels
 
     # ------------------------------------------------------------------ fit
     def _problem(self, data: Data) -> Problem:
@@ -585,13 +562,11 @@ class KernelMachine:
 
     def _data(self, part: Training[Kernels]) -> Data:
         """Return the rows of a part as the `Data` of `_problem`."""
-        kernels, privileged = part.settled, part.privileged
-        linear = all(
-            kernel.name == "linear"
-            for kernel in (kernels.decision, *kernels.privileged)
-        )
+        (decision, *others), privileged = part.settled, part.privileged
         in_features = (
-            linear and self.solver == "auto" and part.n_rows >= self._feature_rows
+            all(kernel.name == "linear" for kernel in part.settled)
+            and self.solver == "auto"
+            and part.n_rows >= self._feature_rows
         )
         name, widths = type(self).__name__, [part.X.shape[1]]
         if privileged is not None:
@@ -605,22 +580,20 @@ class KernelMachine:
         rows: np.ndarray | None = np.arange(0)
         if privileged is not None:
             rows = None if privileged.complete else privileged.rows
-            spaces = [
-                Space(kernel, privileged.values, part.rows[privileged.rows], place)
-                for kernel in kernels.privileged
-            ]
+            known = part.rows[privileged.rows]
+            spaces = [Space(one, privileged.values, known, place) for one in others]
         return Data(
             target=part.y,
             weight=part.weight,
             cost=self._cost(part),
-            decision=Space(kernels.decision, part.X, part.rows, place),
+            decision=Space(decision, part.X, part.rows, place),
             privileged=spaces,
             privileged_rows=rows,
             in_features=in_features,
             extra=part.extra,
         )
 
-    def _fit_machine(self, part: Training[Kernels]) -> Model:
+    def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
         # Kernels gain little from threads, and threads that wait actively would slow
         # down those of the solver.
@@ -659,12 +632,10 @@ class KernelMachine:
             stacklevel=3,
         )
 
-    _fit_binary = _fit_machine
-
     def _fit_real(self, part: Training[Kernels]) -> Model:
         low, high = float(part.y.min()), float(part.y.max())
         if high - low > 2 * self.epsilon:
-            return self._fit_machine(part)
+            return self._fit_binary(part)
         # A constant has every target inside its tube: all functions are zero, and so
         # is the objective, to which no duality gap is relative.
         data, middle = self._data(part), 0.5 * (low + high)
@@ -678,7 +649,7 @@ class KernelMachine:
 
     def _function_spaces(self, data: Data) -> list[Space]:
         """Return the space of every function."""
-        chosen = self._functions if data.with_privileged else ()
+        chosen = self._functions if data.privileged else ()
         return [data.decision, *(data.privileged[which] for which in chosen)]
 
     def _recover(self, data: Data, solution: Solution) -> Model:
@@ -718,7 +689,7 @@ class KernelMachine:
     # ----------------------------------------------------------- attributes
     def _attributes(self, fitted: Fitted[Kernels, Model]) -> dict[str, Any]:
         models, X = fitted.models, fitted.training.X
-        kernel = fitted.parts[0].settled.decision
+        kernel = fitted.parts[0].settled[0]
         dual = np.zeros((len(models), fitted.training.n_rows))
         for line, part, model in zip(dual, fitted.parts, models, strict=True):
             line[part.rows] = model.dual_coef
@@ -878,40 +849,27 @@ def certificates(models: Sequence[Model]) -> dict[str, Any]:
     return attributes
 
 
-@dataclass(frozen=True)
-class FirstStage:
-    """The function ``f*(x*) = w*·x* + b*``, its deviations and its certificate.
+def train_first_stage(
+    machine: KernelMachine, data: Data, C: float
+) -> tuple[Expansion, np.ndarray, Certificate | None]:
+    """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*.
 
-    The deviation of a row with X* is ``1 − y f*(x*)``: zero on the margin, positive
-    inside.
+    Returns the function ``f*(x*) = w*·x* + b*``, its deviations and its certificate.
+    The deviation of a row is ``1 − y f*(x*)``: zero on the margin, positive inside.
     """
-
-    function: Expansion
-    deviations: np.ndarray
-    certificate: Certificate | None
-
-
-def train_first_stage(machine: KernelMachine, data: Data, C: float) -> FirstStage:
-    """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
     space, y = data.privileged[0], data.on_privileged(data.target)
     if abs(y.sum()) == len(y):
         # With one class, the SVM is the constant that satisfies every constraint.
-        return FirstStage(space.constant(float(y[0])), np.zeros(len(y)), None)
-    one = np.ones(len(y))
-    cost = C * data.on_privileged(data.weight)
-    solver_space = data.space(space)
-    problem = Problem(
-        len(y),
-        [Function(solver_space, 1.0, one)],
-        [Family({0: y}, one, slack=Slack(linear=cost))],
-    )
-    solution = machine._solve(problem)
+        return space.constant(float(y[0])), np.zeros(len(y)), None
+    weight = data.on_privileged(data.weight)
+    own = Data(y, weight, C * weight, space, [], np.arange(0), data.in_features)
+    problem = Problem(len(y), [own.decision_function()], own.plain_hinge())
     _, function, stored = learned(
-        solution, 0, space, tol=machine.tol, in_features=data.in_features
+        machine._solve(problem), 0, space, tol=machine.tol, in_features=data.in_features
     )
     deviations = 1.0 - y * stored.values[0]
     deviations[np.abs(deviations) < ZERO_DEVIATION] = 0.0
-    return FirstStage(function, deviations, Certificate.of(stored))
+    return function, deviations, Certificate.of(stored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -930,7 +888,7 @@ class Ranges:
     @classmethod
     def of(cls, data: Data, values: Sequence[Any]) -> Ranges:
         """Return the ranges of some rows; `values` are those of the functions."""
-        columns = [data.target, *(values if data.with_privileged else values[:1])]
+        columns = [data.target, *(values if data.privileged else values[:1])]
         low = np.array([one.min(initial=np.inf) for one in columns])
         high = np.array([one.max(initial=-np.inf) for one in columns])
         return cls(low, high, float(data.cost.sum()), data.decision.largest)

@@ -171,20 +171,17 @@ privileged_converged_
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
-        if not data.with_privileged:
+        if not data.privileged:
             return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
-        teacher = train_first_stage(self, data, self.privileged_C)
+        teacher, missed, certificate = train_first_stage(self, data, self.privileged_C)
         if self.method == "simplified":
             # t may be large, so that slacks of the size of rounding errors must be 0;
             # `train_first_stage` has done that.
-            slacks = np.maximum(teacher.deviations, 0.0)
-            problem = simplified_problem(data, slacks, self.delta)
+            problem = simplified_problem(data, np.maximum(missed, 0.0), self.delta)
         else:
-            margins = np.maximum(1.0 - teacher.deviations, self.margin_floor)
-            problem = margin_problem(data, margins)
+            problem = margin_problem(data, np.maximum(1.0 - missed, self.margin_floor))
         model = self._recover(data, self._solve(problem))
-        model.first = teacher.certificate
-        model.corrections = [teacher.function]
+        model.first, model.corrections = certificate, [teacher]
         return model
 
 

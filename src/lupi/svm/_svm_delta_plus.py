@@ -180,33 +180,24 @@ default="rbf"
     _trivial = (unused_correction,)
 
     def _problem(self, data: Data) -> Problem:
-        build = signed_problem if self.slack == "signed" else hinge_problem
-        return build(data, self.privileged_reg, self.delta)
+        return delta_problem(data, self.privileged_reg, self.delta, self.slack)
 
 
-def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
-    """Return the primal with ``slack="signed"``."""
+def delta_problem(
+    data: Data, privileged_reg: float, delta: float, slack: str = "signed"
+) -> Problem:
+    """Return the primal with one of the slacks of the module docstring."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
-    if data.with_privileged:
+    if data.privileged:
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
         zeta = Slack(linear=(1.0 + delta) * cost)
-        functions.append(data.correcting_function(0, privileged_reg, y * cost))
         families.append(Family({0: y, 1: y}, one, rows, zeta))
-        families.append(Family({1: y}, zero, rows, zeta))
-    return Problem(data.n_rows, functions, families)
-
-
-def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
-    """Return the primal with ``slack="hinge"``."""
-    functions = [data.decision_function()]
-    families = data.plain_hinge()
-    if data.with_privileged:
-        y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
-        one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
-        zeta = Slack(linear=(1.0 + delta) * cost)
-        functions.append(data.correcting_function(0, privileged_reg))
-        families.append(Family({0: y, 1: y}, one, rows, zeta))
-        families.append(Family({1: -y}, zero, rows, Slack(linear=cost)))
+        if slack == "signed":
+            functions.append(data.correcting_function(0, privileged_reg, y * cost))
+            families.append(Family({1: y}, zero, rows, zeta))
+        else:
+            functions.append(data.correcting_function(0, privileged_reg))
+            families.append(Family({1: -y}, zero, rows, Slack(linear=cost)))
     return Problem(data.n_rows, functions, families)

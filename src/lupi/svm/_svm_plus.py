@@ -176,7 +176,7 @@ def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:
     """Return the primal of the module docstring."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
-    if data.with_privileged:
+    if data.privileged:
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         one, zero = np.ones(len(y)), np.zeros(len(y))
         functions.append(data.correcting_function(0, privileged_reg, cost))

@@ -161,7 +161,7 @@ def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Probl
         # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂
         bound = sign * data.target - epsilon
         families += data.plain(np.full(data.n_rows, sign), bound)
-        if data.with_privileged:
+        if data.privileged:
             k, cost = len(functions), data.on_privileged(data.cost)
             one = np.ones(len(cost))
             functions.append(data.correcting_function(0, privileged_reg, cost))

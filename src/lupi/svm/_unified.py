@@ -187,7 +187,7 @@ default="rbf"
     def _problem(self, data: Data) -> Problem:
         functions = [data.decision_function()]
         families = data.plain_hinge()
-        if data.with_privileged:
+        if data.privileged:
             y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
             one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
             zeta = Slack(linear=(1.0 + self.delta) * cost)

@@ -106,19 +106,23 @@ def _apart(problem: Problem, pairs: np.ndarray) -> list[np.ndarray]:
     return np.split(pairs, np.cumsum(sizes)[:-1])
 
 
-class _Iterate:
+class _Path:
     """Multipliers relative to the offset, biases, and the pairs of complementarity.
 
     The rows of ``pairs`` are the two factors: λ above its bound and w, then z and ζ.
     They are updated by each step: recomputing d − Σλ would cancel close to the bound.
-    The multipliers of equalities are not ``bounded``.
+    So are the functions, their expansion coefficients v and their values f on the rows,
+    because v = Σλ − c cancels if a multiplier is close to its cost. The multipliers of
+    equalities are not ``bounded``.
     """
 
-    def __init__(self, problem: Problem, newton: KernelNewton):
-        self.problem, self.newton = problem, newton
+    def __init__(self, problem: Problem, tuning: Tuning):
+        self.problem, self.tuning = problem, tuning
+        self.newton = KernelNewton(problem, tuning)
         self.multipliers = starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
-        newton.start(self.multipliers)
+        self.coefficients = problem.coefficients(self.multipliers)
+        self.penalized = problem.penalized(self.coefficients)
         # Any positive values are allowed; stationarity holds where possible.
         gradient = self._gradient()
         floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
@@ -142,36 +146,123 @@ class _Iterate:
     def _gradient(self) -> np.ndarray:
         problem = self.problem
         return (
-            problem.margins(problem.values(self.newton.penalized, self.biases))
+            problem.margins(problem.values(self.penalized, self.biases))
             - problem.at_least
             + problem.curvature * self.multipliers
         )
 
-    def stationarity(self) -> np.ndarray:
+    def _stationarity(self) -> np.ndarray:
         margin, *slacks = _apart(self.problem, self.pairs[1])
         return self.problem.with_slacks(self._gradient(), slacks) - margin
 
-    def products(self) -> float:
+    def _products(self) -> float:
         """Return the sum of the products of multipliers and slacks."""
         return float(self.pairs[0] @ self.pairs[1])
 
-    def complementarity(self) -> float:
-        """Return μ: the mean product of a multiplier and its slack."""
-        return self.products() / int(self.bounded.sum())
-
-    def solution(self, n_iter: int, converged: bool) -> Solution:
-        newton = self.newton
+    def _solution(self, n_iter: int) -> Solution:
         solution = Solution(
             self.problem,
             self.multipliers.copy(),
-            [v.copy() for v in newton.coefficients],
+            [v.copy() for v in self.coefficients],
             self.biases.copy(),
             n_iter,
-            converged,
+            False,
             "interior",
         )
-        solution.penalized = newton.penalized
+        solution.penalized = self.penalized
         return solution
+
+    def follow(self, *, tol: float, max_iter: int) -> Solution:
+        """Take Mehrotra steps to the end of the path, and to the vertex there."""
+        problem, tuning = self.problem, self.tuning
+        best = self._solution(0)
+        small = problem.n_rows <= tuning.polished_size
+        shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
+        # With a multiplier of all rows at once, every row is a support vector.
+        dense = any(0 in row.on for row in problem.global_rows)
+        if problem.n_rows >= tuning.many_rows or (dense and not small):
+            shares = (1.0,)
+        aims = [tol * share for share in shares]
+        enough = tuning.aim(problem.n_rows, tol)
+        n_iter, progress = 0, Progress(tol, tuning)
+        pairs = None  # those of the best point, until the vertex near it is tried
+        while n_iter < max_iter and aims:
+            n_iter += 1
+            try:
+                # Beyond the accuracy of double precision, the barrier overflows.
+                with np.errstate(over="raise"):
+                    length = self._step()
+            except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
+                break
+            candidate = self._solution(n_iter)
+            if not np.isfinite(candidate.duality_gap):
+                break
+            if candidate.relative_gap < best.relative_gap:
+                best, pairs = candidate, self.pairs.copy()
+            if best.is_optimal(aims[0]):
+                aims.pop(0)
+                if len(shares) > 1 and pairs is not None:
+                    vertex = vertex_near(best, pairs, tol=tol, tuning=tuning)
+                    pairs = None
+                    if vertex is not best and vertex.is_optimal(enough):
+                        best = vertex
+                        break
+            products = self._products()
+            merit = products / self.bounded.sum() + np.abs(self._stationarity()).max()
+            if progress.ends(best, length=length, products=products, merit=merit):
+                break
+        if small and pairs is not None and n_iter < max_iter:
+            best = vertex_near(best, pairs, tol=tol, tuning=tuning)
+        best.n_iter = n_iter
+        best.converged = best.is_optimal(tol)
+        return best
+
+    def _step(self) -> float:
+        """Take one Mehrotra step in place; return its length."""
+        problem, newton, bounded = self.problem, self.newton, self.bounded
+        first, second = np.where(bounded, self.pairs, [[1.0], [0.0]])
+        weight, *shared = _apart(problem, second / first)
+        newton.factorize(problem.curvature + weight, shared)
+        stationarity = self._stationarity()
+        balance = problem.balance(self.coefficients)
+        mu = self._products() / int(bounded.sum())
+
+        def direction(missed: np.ndarray, *, refine: bool):
+            """Return the changes of both factors, with products − missed, and biases.
+
+            The longest step that keeps both positive is also returned.
+            """
+            on_rows, *on_slacks = _apart(
+                problem, np.where(bounded, missed / first, 0.0)
+            )
+            right = problem.with_slacks(-stationarity - on_rows, on_slacks)
+            step, biases = newton.solve(right, -balance, refine=refine)
+            change = np.concatenate(
+                [step, *(-total for total in problem.by_slack(step))]
+            )
+            other = np.where(bounded, (-missed - second * change) / first, 0.0)
+            changes = np.array([change, other])
+            fastest = -changes[:, bounded] / self.pairs[:, bounded]
+            return changes, biases, longest_step(float(fastest.max(initial=0.0)))
+
+        products = first * second
+        changes, _, length = direction(products, refine=False)
+        ahead = self.pairs + length * changes
+        after = float((ahead[0] * ahead[1])[bounded].mean())
+        target = mu * min(max(after / mu, 0.0), 1.0) ** 3
+        missed = products + changes[0] * changes[1] - target
+        changes, biases, length = direction(missed, refine=True)
+        length = min(1.0, self.tuning.step_to_boundary * length)
+        if not np.isfinite(length):
+            raise FloatingPointError("the Newton step is not finite")
+        step = changes[0, : problem.size]
+        self.multipliers += length * step
+        self.pairs += length * changes
+        self.biases += length * biases
+        for v, dv in zip(self.coefficients, problem.spread(step), strict=True):
+            v += length * dv
+        self.penalized = problem.penalized(self.coefficients)
+        return length
 
 
 def solve_interior(
@@ -197,16 +288,14 @@ def solve_interior(
             "solver='interior' needs Gram matrices that are stored, and these are too "
             "large for the memory of the device. Use solver='auto'."
         )
-    state = _Iterate(problem, KernelNewton(problem, tuning))
-    return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
+    return _Path(problem, tuning).follow(tol=tol, max_iter=max_iter)
 
 
 def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
     spaces = problem.spaces.values()
-    devices = {space.device for space in spaces if isinstance(space, Features)}
-    device = devices.pop() if len(devices) == 1 else "cpu"
+    device = next((s.device for s in spaces if isinstance(s, Features)), "cpu")
     n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as threads:
@@ -216,9 +305,7 @@ def _solve_in_blocks(
             problem: Problem, *, tol: float, aim: float, max_iter: int
         ) -> Solution:
             rows = LocalRows(problem, pool, device, tuning)
-            end = solve_blocks(
-                rows, rows.layout, tol=tol, aim=aim, max_iter=max_iter, tuning=tuning
-            )
+            end = solve_blocks(rows, tol=tol, aim=aim, max_iter=max_iter, tuning=tuning)
             multipliers = rows.multipliers()
             del rows  # frees memory of the size of the data for the certificate
             solution = Solution(
@@ -241,95 +328,3 @@ def _solve_in_blocks(
             aim = tuning.block_aim(problem.n_rows, tol)
             solution = solve_rows(problem, tol=tol, aim=aim, max_iter=max_iter)
     return solution
-
-
-def _along_path(
-    state: _Iterate, *, tol: float, max_iter: int, tuning: Tuning
-) -> Solution:
-    problem = state.problem
-    best = state.solution(0, False)
-    small = problem.n_rows <= tuning.polished_size
-    shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
-    # With a multiplier of all rows at once, every row is a support vector.
-    dense = any(0 in row.on for row in problem.global_rows)
-    if problem.n_rows >= tuning.many_rows or (dense and not small):
-        shares = (1.0,)
-    aims = [tol * share for share in shares]
-    enough = tuning.aim(problem.n_rows, tol)
-    n_iter, progress = 0, Progress(tol, tuning)
-    pairs = None  # those of the best point, until the vertex near it is tried
-    while n_iter < max_iter and aims:
-        n_iter += 1
-        try:
-            # Beyond the accuracy of double precision, the barrier overflows.
-            with np.errstate(over="raise"):
-                step = _predictor_corrector(state, tuning.step_to_boundary)
-        except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
-            break
-        candidate = state.solution(n_iter, False)
-        if not np.isfinite(candidate.duality_gap):
-            break
-        if candidate.relative_gap < best.relative_gap:
-            best, pairs = candidate, state.pairs.copy()
-        if best.is_optimal(aims[0]):
-            aims.pop(0)
-            if len(shares) > 1 and pairs is not None:
-                vertex = vertex_near(best, pairs, tol=tol, tuning=tuning)
-                pairs = None
-                if vertex is not best and vertex.is_optimal(enough):
-                    best = vertex
-                    break
-        merit = state.complementarity() + np.abs(state.stationarity()).max()
-        products = state.products()
-        if progress.ends(best, length=step, products=products, merit=merit):
-            break
-    if small and pairs is not None and n_iter < max_iter:
-        best = vertex_near(best, pairs, tol=tol, tuning=tuning)
-    best.n_iter = n_iter
-    best.converged = best.is_optimal(tol)
-    return best
-
-
-def _predictor_corrector(state: _Iterate, to_boundary: float) -> float:
-    """Take one Mehrotra step in place; return its length."""
-    problem, newton, bounded = state.problem, state.newton, state.bounded
-    first, second = np.where(bounded, state.pairs, [[1.0], [0.0]])
-    weight, *shared = _apart(problem, second / first)
-    newton.factorize(problem.curvature + weight, shared)
-    stationarity = state.stationarity()
-    balance = problem.balance(newton.coefficients)
-    mu = state.complementarity()
-
-    def direction(missed: np.ndarray, *, refine: bool):
-        """Return the changes of both factors, with products − missed, and biases."""
-        on_rows, *on_slacks = _apart(problem, np.where(bounded, missed / first, 0.0))
-        right = problem.with_slacks(-stationarity - on_rows, on_slacks)
-        step, biases = newton.solve(right, -balance, refine=refine)
-        change = np.concatenate([step, *(-total for total in problem.by_slack(step))])
-        other = np.where(bounded, (-missed - second * change) / first, 0.0)
-        return np.array([change, other]), biases
-
-    products = first * second
-    changes, _ = direction(products, refine=False)
-    ahead = state.pairs + _step_length(state, changes) * changes
-    after = float((ahead[0] * ahead[1])[bounded].mean())
-    target = mu * min(max(after / mu, 0.0), 1.0) ** 3
-    changes, biases = direction(
-        products + changes[0] * changes[1] - target, refine=True
-    )
-    length = min(1.0, to_boundary * _step_length(state, changes))
-    if not np.isfinite(length):
-        raise FloatingPointError("the Newton step is not finite")
-    step = changes[0, : problem.size]
-    state.multipliers += length * step
-    state.pairs += length * changes
-    state.biases += length * biases
-    newton.advance(length, step)
-    return length
-
-
-def _step_length(state: _Iterate, changes: np.ndarray) -> float:
-    """Return the longest step that keeps all slacks positive; it may exceed one."""
-    bounded = state.bounded
-    fastest = (-changes[:, bounded] / state.pairs[:, bounded]).max(initial=0.0)
-    return longest_step(float(fastest))

@@ -31,7 +31,6 @@ from lupi._convex.linalg import (
     block,
     cholesky,
     cholesky_solve,
-    conjugate_gradients,
     copied,
     diagonal,
     inverse_from_cholesky,
@@ -48,6 +47,14 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.problem import Problem
 from lupi._convex.tuning import Tuning
+
+# Conjugate gradients: relative rounding errors of the balance equations and of the
+# residual, and the energy of the residual, relative to the least before, at which they
+# diverge.
+BALANCE_ROUNDING, EXACT_RESIDUAL, LARGEST_RISE = 1e-14, 1e-13, 1e2
+MAX_REFINEMENTS = 30
+# Relative terms by which a system that is singular to working precision is regularized.
+JITTERS = (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8)
 
 
 class Merged:
@@ -70,38 +77,29 @@ class Merged:
 
     def update(self, diagonal: np.ndarray) -> None:
         """Set the barrier."""
-        self.conductance = np.zeros(self.length)
-        best = np.zeros(self.length)
-        self._weights, self._leads = [], []
-        for part, a, at in self.members:
-            weight = a * a / diagonal[part]
-            self.conductance[at] += weight
-            self._weights.append(a / diagonal[part])
-            best[at] = np.maximum(best[at], weight)
-        taken = np.zeros(self.length, dtype=bool)
-        for (_, a, at), scaled in zip(self.members, self._weights, strict=True):
-            lead = (a * scaled >= best[at]) & ~taken[at]
-            taken[at] |= lead
-            self._leads.append(lead)
-        self.barrier = np.full(self.length, np.inf)
-        covered = self.conductance > 0
-        np.divide(1.0, self.conductance, out=self.barrier, where=covered)
+        self.conductance, best = np.zeros((2, self.length))
+        self._weights = [a / diagonal[part] for part, a, _ in self.members]
+        for (_, a, at), weight in zip(self.members, self._weights, strict=True):
+            self.conductance[at] += a * weight
+            best[at] = np.maximum(best[at], a * weight)
+        self._leads, taken = [], np.zeros(self.length, dtype=bool)
+        for (_, a, at), weight in zip(self.members, self._weights, strict=True):
+            self._leads.append((a * weight >= best[at]) & ~taken[at])
+            taken[at] |= self._leads[-1]
+        with np.errstate(divide="ignore"):
+            self.barrier = 1.0 / self.conductance
+        self._finite = np.where(self.conductance > 0, self.barrier, 0.0)
 
     def gather(self, right: np.ndarray) -> np.ndarray:
         """Return the right-hand side of the merged multiplier."""
         merged = np.zeros((self.length, *right.shape[1:]))
         for (part, _, at), weight in zip(self.members, self._weights, strict=True):
             merged[at] += times(weight, right[part])
-        return times(np.where(self.conductance > 0, self.barrier, 0.0), merged)
+        return times(self._finite, merged)
 
     def scatter(self, merged, gathered, right, out) -> None:
         """Set the multiplier of each member; the leading one is the remainder."""
-        if len(self.members) == 1:
-            part, a, at = self.members[0]
-            out[part] = times(1.0 / a, merged[at])
-            return
-        barrier = np.where(self.conductance > 0, self.barrier, 0.0)
-        potential = gathered - times(barrier, merged)
+        potential = gathered - times(self._finite, merged)
         remainder = merged.copy()
         for (part, a, at), weight, lead in zip(
             self.members, self._weights, self._leads, strict=True
@@ -130,13 +128,15 @@ class Leaf:
         self.gram = problem.spaces[k].matrix
         self.gram_diagonal = problem.spaces[k].diagonal / function.weight
         self.private = Merged(problem, k, private)
-        if len(shared) > 1:
-            raise ValueError(
-                f"Function {k} shares {len(shared)} families of constraints with the "
-                "first function; the interior-point method for Gram matrices takes "
-                "at most one."
-            )
-        self.shared = shared[0] if shared else None
+        # The shared multipliers: their place among all, coefficients of both functions
+        # and positions in both.
+        self.shared, self.on, self.on_root = slice(0, 0), np.empty(0), np.empty(0)
+        self.at = self.at_root = np.empty(0, dtype=int)
+        for q in shared:
+            self.shared, on = problem.slices[q], problem.families[q].on
+            self.on, self.on_root = on[k], on[0]
+            self.at = np.arange(problem.length(k))[problem.positions(q, k)]
+            self.at_root = np.arange(problem.length(0))[problem.positions(q, 0)]
         self.coupling = np.zeros(problem.length(k))
         self.inverse_limit, self.jitter = decoupled, 0.0
         # The barrier of equalities does not change: they are eliminated once.
@@ -257,64 +257,41 @@ class _FinalPart:
         """Return the step of the multipliers, from that of the final system."""
         out = np.zeros_like(right)
         out[self.inside] = final[self.span]
+        out[self.weak] = times(1.0 / self.weak_diagonal, right[self.weak])
         return out
-
-    def add_weak(self, step: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Set the steps of decoupled multipliers, in place."""
-        step[self.weak] = times(1.0 / self.weak_diagonal, right[self.weak])
-        return step
 
 
 class KernelNewton:
-    """Newton step with a factorization of ``H + D`` in blocks.
-
-    It stores the functions: their expansion coefficients v and their values f on the
-    rows. Both are updated by each step rather than recomputed from the multipliers,
-    because v = Σλ − c cancels if a multiplier is close to its cost.
-    """
+    """Newton step with a factorization of ``H + D`` in blocks."""
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
         structure = problem.structure
-        if 0 not in problem.spaces:
-            raise ValueError("The first function of a problem needs a Gram matrix.")
-        if structure.irregular:
-            q = structure.irregular[0]
-            raise ValueError(
-                f"Family {q} of constraints acts on the functions "
-                f"{sorted(problem.families[q].on)}; the interior-point method for Gram "
-                "matrices takes families that act on one function, or on the first "
-                "and one other."
-            )
+        pairs = (problem.families[inner].on for _, inner in structure.pairs.values())
+        alone = all(len(structure.private[k]) == 1 for on in pairs for k in on)
+        acting = next((sorted(problem.families[q].on) for q in structure.irregular), [])
+        needs = {
+            "a Gram matrix for the first function": 0 in problem.spaces,
+            "families of constraints that act on one function, or on the first and one "
+            f"other; here one acts on the functions {acting}": not structure.irregular,
+            "at most one family that acts on the first function and a given other": all(
+                len(shared) <= 1 for shared in structure.shared.values()
+            ),
+            "a slack that two families share to have one sign in both, and one of them "
+            "to act alone on one function": alone and not structure.crowded,
+        }
+        for reason, is_met in needs.items():
+            if not is_met:
+                raise ValueError(
+                    f"The interior-point method for Gram matrices needs {reason}."
+                )
         self.n_row_multipliers = problem.size - len(problem.global_rows)
         root = problem.functions[0]
         self.gram, self.weight = problem.spaces[0].matrix, root.weight
         self.gram_diagonal = problem.spaces[0].diagonal / root.weight
         self.root = Merged(problem, 0, structure.root)
         self.leaves = [Leaf(problem, k, tuning.decoupled) for k in structure.leaves]
-        if structure.crowded or any(
-            len(structure.private[k]) > 1
-            for outer, _ in structure.pairs.values()
-            for k in problem.families[outer].on
-            if k in structure.leaves
-        ):
-            raise ValueError(
-                "A slack may be shared by two families that act with the same sign on "
-                "one function, one of them on this function only; this problem shares "
-                "it otherwise."
-            )
         self.balance = problem.balance_columns()
-
-    def start(self, multipliers: np.ndarray) -> None:
-        """Set the functions to those of the multipliers."""
-        self.coefficients = self.problem.coefficients(multipliers)
-        self.penalized = self.problem.penalized(self.coefficients)
-
-    def advance(self, length: float, step: np.ndarray) -> None:
-        """Update the functions for a step of the multipliers."""
-        for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
-            v += length * dv
-        self.penalized = self.problem.penalized(self.coefficients)
 
     def factorize(self, barrier: np.ndarray, shared: list[np.ndarray]) -> None:
         """Factorize the Newton matrix with a barrier.
@@ -325,22 +302,18 @@ class KernelNewton:
         problem = self.problem
         self.barrier, self.shared = barrier, shared
         self.diagonal = barrier.copy()
-        pairs = problem.structure.pairs
-        for s, (sharing, weight) in enumerate(
-            zip(problem.sharing, shared, strict=True)
-        ):
+        pairs, leaves = problem.structure.pairs, {one.k: one for one in self.leaves}
+        for s, weight in enumerate(shared):
             if s not in pairs:
-                self.diagonal[problem.slices[sharing[0]]] += weight
-        for leaf in self.leaves:
-            for s, (_, inner) in pairs.items():
-                a = problem.families[inner].on.get(leaf.k)
-                if a is not None:
-                    at = problem.positions(inner, leaf.k)
-                    leaf.coupling[at] = shared[s] / a**2
+                self.diagonal[problem.slices[problem.sharing[s][0]]] += weight
+                continue
+            _, inner = pairs[s]
+            ((k, a),) = problem.families[inner].on.items()
+            leaves[k].coupling[problem.positions(inner, k)] = weight / a**2
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)
-        for jitter in (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8):
+        for jitter in JITTERS:
             for leaf in self.leaves:
                 leaf.jitter = jitter
             try:
@@ -358,38 +331,26 @@ class KernelNewton:
 
     def _build_final(self, jitter: float) -> None:
         """Set the factor of the system of root and shared multipliers."""
-        problem, limit = self.problem, self.tuning.decoupled
+        limit, rows = self.tuning.decoupled, self.root.rows
         self._parts: list[_FinalPart] = []
-        rows = self.root.rows
-        if len(rows):
-            barrier, own = self.root.barrier[rows], self.gram_diagonal[rows]
-            keep = barrier <= limit * own
-            kept, one = rows[keep], np.ones(int(keep.sum()))
-            weak = rows[~keep], (barrier + own)[~keep]
-            self._add(kept, kept, one, barrier[keep], None, weak)
+        barrier, own = self.root.barrier[rows], self.gram_diagonal[rows]
+        keep = barrier <= limit * own
+        kept, one = rows[keep], np.ones(int(keep.sum()))
+        weak = rows[~keep], (barrier + own)[~keep]
+        self._add(kept, kept, one, barrier[keep], None, weak)
         for leaf in self.leaves:
-            q = leaf.shared
-            if q is None:
-                leaf.factorize(np.empty(0, dtype=int))
-                continue
-            family, part = problem.families[q], problem.slices[q]
-            in_root = _indices(problem.positions(q, 0), problem.length(0))
-            in_leaf = _indices(problem.positions(q, leaf.k), problem.length(leaf.k))
-            a_root, a_leaf = family.on[0], family.on[leaf.k]
             own = (
-                a_root**2 * self.gram_diagonal[in_root]
-                + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
+                leaf.on_root**2 * self.gram_diagonal[leaf.at_root]
+                + leaf.on**2 * (leaf.gram_diagonal + leaf.coupling)[leaf.at]
             )
-            barrier = self.diagonal[part]
+            barrier = self.diagonal[leaf.shared]
             keep = barrier <= limit * own
+            order, parallel = leaf.factorize(leaf.at[keep])
             # Positions within the family, in the order of P.
-            order, parallel = leaf.factorize(in_leaf[keep])
-            place = np.empty(problem.length(leaf.k), dtype=int)
-            place[in_leaf] = np.arange(len(in_leaf))
-            kept = place[order]
-            scale(parallel, a_leaf[kept], a_leaf[kept])
+            kept = np.searchsorted(leaf.at, order)
+            scale(parallel, leaf.on[kept], leaf.on[kept])
             weak = np.flatnonzero(~keep), (barrier + own)[~keep]
-            at, sign = in_root[kept], a_root[kept]
+            at, sign = leaf.at_root[kept], leaf.on_root[kept]
             self._add(kept, at, sign, barrier[kept], parallel, weak)
         self._final = self._assembled(jitter)
 
@@ -410,80 +371,66 @@ class KernelNewton:
             left = one.sign / self.weight
             return scaled_block(self.gram, one.rows, two.rows, left, two.sign)
 
-        if len(self._parts) == 1:
-            final = block_of(*self._parts, *self._parts)
+        parts = [part for part in self._parts if len(part.inside)]
+        if len(parts) == 1:
+            final = block_of(*parts, *parts)
         else:
-            size = self._parts[-1].span.stop if self._parts else 0
+            size = self._parts[-1].span.stop
             final = zeros(self.gram, size, size)
-            for number, one in enumerate(self._parts):
-                for two in self._parts[: number + 1]:
+            for number, one in enumerate(parts):
+                for two in parts[: number + 1]:
                     put(final, one.span, two.span, block_of(one, two))
-        if not len(final):
+        if not parts:
             return final
-        for part in self._parts:
+        for part in parts:
             if part.parallel is not None:
                 put(final, part.span, part.span, part.parallel, add=True)
-        add_diagonal(final, np.concatenate([part.diagonal for part in self._parts]))
+        add_diagonal(final, np.concatenate([part.diagonal for part in parts]))
         if jitter:
             add_diagonal(final, jitter * diagonal(final))
         return cholesky(final)
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
         """Apply the preconditioner to the row multipliers, without border."""
-        problem = self.problem
         out = np.zeros_like(right)
-        parts, wanted, alone = iter(self._parts), [], []
-        root = self.root.gather(right) if len(self.root.rows) else None
-        if root is not None:
-            wanted.append(root[next(parts).inside])
-        for leaf in self.leaves:
-            gathered = leaf.private.gather(right)
-            alone.append(leaf.solve_pivot(gathered))
-            if leaf.shared is not None:
-                force = leaf.apply(leaf.without_weak(alone[-1]))
-                at = problem.positions(leaf.shared, leaf.k)
-                reduced = right[problem.slices[leaf.shared]] - times(
-                    problem.families[leaf.shared].on[leaf.k], force[at]
-                )
-                wanted.append(reduced[next(parts).inside])
+        first, *parts = self._parts
+        root = self.root.gather(right)
+        gathered = [leaf.private.gather(right) for leaf in self.leaves]
+        alone, wanted = [], [root[first.inside]]
+        for leaf, own, part in zip(self.leaves, gathered, parts, strict=True):
+            alone.append(leaf.solve_pivot(own))
+            force = leaf.apply(leaf.without_weak(alone[-1]))[leaf.at]
+            reduced = right[leaf.shared] - times(leaf.on, force)
+            wanted.append(reduced[part.inside])
         final = np.concatenate(wanted)
         if len(final):
             final = cholesky_solve(self._final, final)
-        parts = iter(self._parts)
-        if root is not None:
-            part = next(parts)
-            merged = part.add_weak(part.step(final, root), root)
-            self.root.scatter(merged, root, right, out)
-        for leaf, merged in zip(self.leaves, alone, strict=True):
-            gathered = leaf.private.gather(right)
-            if leaf.shared is not None:
-                part, own = next(parts), right[problem.slices[leaf.shared]]
-                step, shared = part.step(final, own), np.zeros_like(gathered)
-                a = problem.families[leaf.shared].on[leaf.k]
-                shared[problem.positions(leaf.shared, leaf.k)] = times(a, step)
-                merged = merged - leaf.solve_pivot(
-                    leaf.without_weak(leaf.apply(shared))
-                )
-                out[problem.slices[leaf.shared]] = part.add_weak(step, own)
-            leaf.private.scatter(merged, gathered, right, out)
+        self.root.scatter(first.step(final, root), root, right, out)
+        for leaf, own, part, merged in zip(
+            self.leaves, gathered, parts, alone, strict=True
+        ):
+            shared = np.zeros_like(own)
+            shared[leaf.at[part.inside]] = times(leaf.on[part.inside], final[part.span])
+            moved = leaf.without_weak(leaf.apply(shared))
+            leaf.private.scatter(merged - leaf.solve_pivot(moved), own, right, out)
+            out[leaf.shared] = part.step(final, right[leaf.shared])
         return out
 
     def _factorize_border(self) -> None:
         """Factorize the Schur complement of the balances and global multipliers."""
-        m, size = self.n_row_multipliers, self.problem.size
-        units = np.zeros((size, size - m))
-        units[m:] = np.eye(size - m)
-        interaction = (
-            np.column_stack([self._product(unit) for unit in units.T])
-            if size > m
-            else np.zeros((size, 0))
+        m, size, n_balance = (
+            self.n_row_multipliers,
+            self.problem.size,
+            len(self.balance),
         )
+        interaction = np.zeros((size, size - m))
+        for column, unit in zip(interaction.T, np.eye(size - m, size, m), strict=True):
+            column[:] = self._product(unit)
         self._border = np.hstack([interaction[:m], self.balance[:, :m].T])
-        n_balance = len(self.balance)
-        corner = np.zeros((size - m + n_balance,) * 2)
-        corner[: size - m, : size - m] = interaction[m:]
-        corner[size - m :, : size - m] = self.balance[:, m:]
-        corner[: size - m, size - m :] = self.balance[:, m:].T
+        mixed = self.balance[:, m:]
+        corner = np.block(
+            [[interaction[m:], mixed.T], [mixed, np.zeros((n_balance,) * 2)]]
+        )
         self._solved_border = self._solve_rows(self._border)
         schur = corner - self._border.T @ self._solved_border
         self._schur_inverse = inverse_of_small(schur)
@@ -510,19 +457,56 @@ class KernelNewton:
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the steps of multipliers and biases, refined on the exact system."""
+        """Return the steps x of multipliers and y of biases, refined if asked.
+
+        Conjugate gradients solve the exact system ``(H + D) x + Eᵀy = p, E x = q`` up
+        to an energy norm relative to that of x, with the factors as preconditioner. All
+        iterates satisfy the balance equations, so that the method is the ordinary one
+        on their null space.
+
+        References
+        ----------
+        N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained
+        quadratic programming problems arising in optimization", SIAM J. Sci. Comput.
+        23(4), 2001.
+        """
+        step, biases = self._precondition(right, balance)
         if not refine:
-            return self._precondition(right, balance)
-        return conjugate_gradients(
-            self._product,
-            self._precondition,
-            lambda biases: self.balance.T @ biases,
-            self.balance,
-            right,
-            balance,
-            to=self.tuning.newton_accuracy,
-        )
+            return step, biases
+        step, biases = self._balanced(step, biases, balance)
+        nothing, largest = np.zeros_like(balance), np.abs(right).max(initial=0.0)
+        enough = (self.tuning.newton_accuracy * abs(right @ step) ** 0.5) ** 2
+        residual = right - self._product(step) - self.balance.T @ biases
+        if np.abs(residual).max(initial=0.0) <= EXACT_RESIDUAL * largest:
+            return step, biases
+        search, old, least = np.zeros_like(step), np.inf, np.inf
+        for _ in range(MAX_REFINEMENTS):
+            change, shift = self._precondition(residual, nothing)
+            # Rounding errors would accumulate in the range of Eᵀ: it is projected out.
+            residual, biases = residual - self.balance.T @ shift, biases + shift
+            energy = residual @ change
+            if energy <= enough or not energy <= LARGEST_RISE * least:
+                if energy <= least:
+                    step = step + change
+                break
+            least = min(least, energy)
+            search, old = change + energy / old * search, energy
+            image = self._product(search)
+            curvature = search @ image
+            if not curvature > 0:
+                break  # the system is singular
+            length = energy / curvature
+            step = step + length * search
+            residual = residual - length * image
+        return self._balanced(step, biases, balance)
 
-
-def _indices(at, length: int) -> np.ndarray:
-    return np.arange(length) if isinstance(at, slice) else at
+    def _balanced(self, step, biases, balance) -> tuple[np.ndarray, np.ndarray]:
+        """Return x and y after refinement of the balance equations."""
+        size = np.abs(self.balance)
+        for _ in range(3):
+            residual = balance - self.balance @ step
+            if not np.any(np.abs(residual) > BALANCE_ROUNDING * (size @ np.abs(step))):
+                break
+            change, shift = self._precondition(np.zeros_like(step), residual)
+            step, biases = step + change, biases + shift
+        return step, biases

@@ -23,20 +23,21 @@ def starting_multipliers(
         typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
         typical = 1.0 / typical if typical > 0 else 1.0
     multipliers = np.zeros(problem.size)  # λ itself, without the offset
-    limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
+    limits = np.full(problem.size, np.inf)
     for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
         for q in sharing:
-            limits[q] = np.minimum(limits[q], upper / len(sharing))
+            limits[problem.slices[q]] = upper / len(sharing)
     private = {k: qs[-1] for k, qs in problem.structure.private.items() if qs}
     for q, family in enumerate(problem.families):
-        limit = limits[q]
+        limit = limits[problem.slices[q]]
         for k in family.on:
             cost = problem.functions[k].cost
             if k > 0 and cost is not None:
                 limit = np.minimum(limit, np.abs(cost[problem.positions(q, k)]))
             if k in private and private[k] != q:
                 partner = np.full(problem.length(k), np.inf)
-                partner[problem.positions(private[k], k)] = limits[private[k]]
+                own = limits[problem.slices[private[k]]]
+                partner[problem.positions(private[k], k)] = own
                 limit = np.minimum(limit, partner[problem.positions(q, k)])
         start = np.where(np.isfinite(limit), 0.5 * limit, typical)
         if 0 in family.on and not centered:
@@ -48,7 +49,7 @@ def starting_multipliers(
         missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
         target = multipliers[part] - missing / family.on[k]
         absolute = target + problem.offset[part]
-        inside = (absolute > 0) & (absolute < 0.95 * limits[q] * 2)
+        inside = (absolute > 0) & (absolute < 0.95 * limits[part] * 2)
         inside |= family.equality
         multipliers[part] = np.where(inside, target, multipliers[part])
     first = problem.size - len(problem.global_rows)
@@ -61,13 +62,6 @@ def starting_multipliers(
             # A constraint on a single function starts with the balance of that one.
             missing = -(basis @ coefficients[k]) / (basis @ weight)
             multipliers[g] = max(multipliers[g], multipliers[g] + missing)
-    for room, sharing, upper in zip(
-        problem.headroom(multipliers), problem.sharing, problem.slack_costs, strict=True
-    ):
-        # Not <= 0, because d − d may be positive by rounding.
-        crowded = room <= 1e-3 * upper
-        for q in sharing:
-            part = problem.slices[q]
-            inside = 0.4 * limits[q] - problem.offset[part]
-            multipliers[part] = np.where(crowded, inside, multipliers[part])
-    return multipliers
+    # Not those with no room only, because d − d may be positive by rounding.
+    crowded = problem.is_crowded(multipliers, 1e-3)
+    return np.where(crowded, 0.4 * limits - problem.offset, multipliers)

@@ -32,7 +32,7 @@ from itertools import pairwise
 import numpy as np
 
 from lupi._convex.interior.blocks.local import LocalRows
-from lupi._convex.interior.blocks.rows import Layout, RowBlocks, RowState, Totals
+from lupi._convex.interior.blocks.rows import RowBlocks, RowState, Totals
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     cholesky,
@@ -70,7 +70,7 @@ class BlockSolution(Certified):
     primal_value: float
     duality_gap: float
     n_iter: int
-    converged: bool
+    converged: bool = False
 
 
 class Progress:
@@ -105,7 +105,6 @@ class Progress:
 
 def solve_blocks(
     rows: RowBlocks,
-    layout: Layout,
     *,
     tol: float,
     max_iter: int,
@@ -117,7 +116,7 @@ def solve_blocks(
     Further steps follow until the gap is ``aim``, as long as there is progress.
     """
     limits = {"tol": tol, "aim": tol if aim is None else aim}
-    path = _Path(rows, layout, tuning)
+    path = _Path(rows, tuning)
     taken = path.start_smoothed(max_iter)
     if taken:
         end = path.follow(**limits, max_iter=max_iter - taken)
@@ -128,9 +127,9 @@ def solve_blocks(
     return path.follow(**limits, max_iter=max_iter)
 
 
-def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
+def certified(rows: RowBlocks, theta: np.ndarray) -> BlockSolution:
     """Return a point with its gap to the current multipliers of the rows."""
-    path = _Path(rows, layout, DEFAULT)
+    path = _Path(rows, DEFAULT)
     path.theta = theta
     return path._certified(rows.total(RowState.factorize, theta, 0.0, False), 0)
 
@@ -138,12 +137,12 @@ def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSoluti
 class _Path:
     """The part of the iterate that is not in the rows: θ."""
 
-    def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
-        self.rows, self.layout, self.tuning = rows, layout, tuning
-        facts = rows.describe()
+    def __init__(self, rows: RowBlocks, tuning: Tuning):
+        self.rows, self.layout, self.tuning = rows, rows.layout, tuning
+        facts = rows.total(RowState.describe)
         self.sums, self.peaks = facts.sums, facts.peaks
         self.unit = float(self.peaks["right"])
-        self.shift = np.zeros(layout.size)
+        self.shift = np.zeros(self.layout.size)
         least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
         rows.total(RowState.measure, self.unit, float(least))
 
@@ -156,11 +155,9 @@ class _Path:
         """
         size = self.sums["size"] / self.sums["rows"]
         typical = 1.0 / size if size > 0 else 1.0
-        centered = bool(
-            self.peaks["dearest"] <= LARGEST_COST_RATIO * -self.peaks["cheapest"]
-        )
-        centered |= self.peaks["dearest"] == 0.0
-        pull = self.rows.begin(typical, centered).sums["pull"]
+        dearest, cheapest = self.peaks["dearest"], -self.peaks["cheapest"]
+        centered = bool(dearest == 0.0 or dearest <= LARGEST_COST_RATIO * cheapest)
+        pull = self.rows.total(RowState.begin, typical, centered).sums["pull"]
         penalty = self.layout.penalty
         self.theta = np.zeros(self.layout.size)
         if not centered:
@@ -183,9 +180,8 @@ class _Path:
         if min(lengths) < tuning.smallest_sample:
             return 0
         rows = LocalRows(sample, tuning=tuning)
-        rough = solve_blocks(
-            rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
-        )
+        gap = tuning.sample_gap
+        rough = solve_blocks(rows, tol=gap, max_iter=max_iter, tuning=tuning)
         self.theta = self.layout.joined(rough.weights, rough.biases)
         n_sampled = max(n_sampled, tuning.rows_per_weight * self.layout.size)
         try:
@@ -210,7 +206,7 @@ class _Path:
             noise = random.normal(size=(tuning.leverage_directions, len(penalty)))
             directions = _Factor(here, penalty).whitened(noise)
             sample = self.rows.sample(n_sampled, directions)
-            some = _Path(LocalRows(sample, tuning=tuning), self.layout, tuning)
+            some = _Path(LocalRows(sample, tuning=tuning), tuning)
             some.theta = self.theta
             here = some.rows.total(RowState.center, self.theta, mu)
             some.shift = pull - here.sums["pull"]
@@ -282,10 +278,10 @@ class _Path:
         """Take Mehrotra steps to the end of the path."""
         here = self.rows.total(RowState.factorize, self.theta, 0.0, False)
         best = self._certified(here, 0)
-        best_theta, at_best = self.theta, True
         # A gap that is close to rounding errors needs exact steps.
         accuracy = REFINED_RESIDUAL if aim == tol else EXACT_RESIDUAL
-        n_iter, products, progress = 0, np.inf, Progress(tol, self.tuning)
+        n_iter, products, at_best = 0, np.inf, True
+        progress = Progress(tol, self.tuning)
         few = aim < tol and self.sums["rows"] <= self.tuning.polished_size
         while n_iter < max_iter and (
             best.relative_gap > tol
@@ -308,14 +304,13 @@ class _Path:
                 break
             at_best = point.relative_gap < max(best.relative_gap, aim)
             if at_best:
-                best, best_theta = point, ahead
+                best = point
             products = here.sums["products"]
             merit = products / self.sums["pairs"] + here.peaks["stationarity"]
             if progress.ends(best, length=length, products=products, merit=merit):
                 break
         if not at_best:
             self.rows.total(RowState.recall)
-        self.theta = best_theta
         best.n_iter, best.converged = n_iter, best.is_optimal(tol)
         return best
 
@@ -377,7 +372,6 @@ class _Path:
             float(primal),
             float(gap),
             n_iter,
-            False,
         )
 
 

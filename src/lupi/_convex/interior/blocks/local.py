@@ -16,17 +16,22 @@ Research 40(5), 1992.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from copy import copy
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from lupi._convex.interior.blocks.rows import Layout, RowState, Totals, merged
-from lupi._convex.interior.start import starting_multipliers
+from lupi._convex.interior.blocks.rows import (
+    Layout,
+    ProblemParts,
+    RowState,
+    Totals,
+    merged,
+)
 from lupi._convex.linalg import to_host
 from lupi._convex.problem import Family, Features, Function, Problem, Slack
 from lupi._convex.solution import Solution
@@ -55,27 +60,24 @@ class LocalRows:
         tuning: Tuning = DEFAULT,
     ):
         self.parts, self.layout = ProblemParts.of(problem), Layout.of(problem)
-        self._n_multipliers = problem.size
+        self.slices, self.n_multipliers = problem.slices, problem.size
         self.pool = pool
-        self.kinds = _kinds(problem)
-        self.blocks: list[RowState] = []
         on_host = device == "cpu"
         block_values = tuning.block_values if on_host else tuning.device_block_values
         width = max(self.layout.size, 1)
         # With fewer rows than weights, sums of matrices would take most of the time.
         size = max(tuning.fewest_block_rows, width, block_values // width)
-        for kind in self.kinds:
-            own = kind.problem
-            for start in range(0, own.n_rows, size):
-                part = slice(start, min(start + size, own.n_rows))
-                block = RowState(own, kind.names, self.layout, part, device)
-                kind.blocks.append(len(self.blocks))
-                self.blocks.append(block)
+        self.blocks = [
+            RowState(*block, self.layout, device) for block in _blocks(problem, size)
+        ]
 
-    def __copy__(self) -> LocalRows:
-        new = object.__new__(LocalRows)
-        new.__dict__.update(self.__dict__)
-        new.blocks = [copy.copy(block) for block in self.blocks]
+    def copied(self) -> LocalRows:
+        """Return a copy whose passes do not change this state."""
+        new = copy(self)
+        new.blocks = [copy(block) for block in self.blocks]
+        for block in new.blocks:
+            block.families = [copy(family) for family in block.families]
+            block.slacks = [copy(slack) for slack in block.slacks]
         return new
 
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
@@ -89,32 +91,12 @@ class LocalRows:
         # Added in the order of the blocks, so that sums do not depend on threads.
         return merged(take(lambda block: one_pass(block, *arguments), self.blocks))
 
-    def describe(self) -> Totals:
-        """Return the totals of the rows for the start and the certificate."""
-        totals = merged(_described(kind, self.layout) for kind in self.kinds)
-        steepest = max((block.steepest for block in self.blocks), default=0.0)
-        return totals + Totals(peaks={"bend": steepest})
-
-    def begin(self, typical: float, centered: bool) -> Totals:
-        """Set multipliers inside their bounds; return their functions."""
-        totals = []
-        for kind in self.kinds:
-            own = kind.problem
-            flat = starting_multipliers(own, centered=centered, typical=typical)
-            start = [flat[one] for one in own.slices]
-            for number in kind.blocks:
-                block = self.blocks[number]
-                totals.append(block.begin([own[block.part] for own in start]))
-        return merged(totals)
-
     def multipliers(self) -> np.ndarray:
         """Return the multipliers of the problem, relative to their offset."""
-        out = np.empty(self._n_multipliers)
-        for kind in self.kinds:
-            for block in (self.blocks[number] for number in kind.blocks):
-                places = kind.places(block.part)
-                for at, family in zip(places, block.families, strict=True):
-                    out[at] = to_host(family.multipliers)
+        out = np.empty(self.n_multipliers)
+        for block in self.blocks:
+            for (flat, at), family in zip(block.places, block.families, strict=True):
+                out[flat][at] = to_host(family.multipliers)
         return out
 
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
@@ -132,26 +114,29 @@ class LocalRows:
         """
         out = np.full(self.parts.n_rows, n_sampled / n_all)
         if directions is not None:
-            for kind in self.kinds:
-                for number in kind.blocks:
-                    block = self.blocks[number]
-                    at = block.part if kind.rows is None else kind.rows[block.part]
-                    out[at] = block.chances(directions, n_sampled, n_all)
+            for block in self.blocks:
+                out[block.rows] = block.chances(directions, n_sampled, n_all)
         return out
 
     def in_chunks(self, n_rows: int) -> Iterator[tuple[Problem, np.ndarray]]:
         """Yield problems of this many rows each, and their multipliers."""
-        multipliers, families = self.multipliers(), self.parts.families
-        starts = np.cumsum([0, *(len(family.at_least) for family in families)])
-        for first in range(0, self.parts.n_rows, n_rows):
-            stop = min(first + n_rows, self.parts.n_rows)
-            own = []
-            for start, family in zip(starts[:-1], families, strict=True):
-                both = np.array([first, stop])
-                if family.rows is not None:
-                    both = np.searchsorted(family.rows, both)
-                own.append(multipliers[slice(*(start + both))])
-            yield _between(self.parts, first, stop), np.concatenate(own)
+        parts, multipliers = self.parts, self.multipliers()
+        for first in range(0, parts.n_rows, n_rows):
+            both = slice(first, min(first + n_rows, parts.n_rows))
+            own = [
+                multipliers[flat][_positions(family.rows, both)]
+                for flat, family in zip(self.slices, parts.families, strict=True)
+            ]
+            yield restricted(parts, both), np.concatenate(own)
+
+
+def _positions(own: np.ndarray | None, rows: Any) -> Any:
+    """Return the positions of rows, a slice or numbers, among the own ones."""
+    if own is None:
+        return rows
+    if isinstance(rows, slice):
+        return slice(*np.searchsorted(own, [rows.start, rows.stop]))
+    return np.searchsorted(own, rows)
 
 
 def sampled(first: int, chances: np.ndarray) -> np.ndarray:
@@ -164,227 +149,81 @@ def sampled(first: int, chances: np.ndarray) -> np.ndarray:
     return np.flatnonzero(mixed_bits(rows * GOLDEN) / 2.0**64 < chances)
 
 
-class ProblemParts(NamedTuple):
-    """The parts of a problem, without the vectors that are derived from them.
+def _blocks(problem: Problem, size: int) -> Iterator[tuple[Problem, Any, list]]:
+    """Yield problems of rows that have the same functions and families.
 
-    These have the length of the multipliers and are only used at the start.
+    The numbers of the rows follow, and for each family the slice of its multipliers
+    and the positions of the rows in it.
     """
-
-    n_rows: int
-    functions: Sequence[Function]
-    families: Sequence[Family]
-
-    @property
-    def size(self) -> int:
-        """The number of multipliers."""
-        return sum(len(family.at_least) for family in self.families)
-
-    @classmethod
-    def of(cls, problem: Problem) -> ProblemParts:
-        """Return the parts; a vector of equal entries is a view of one number."""
-        slacks = {
-            id(slack): Slack(_thin(slack.linear), _thin(slack.squared))
-            for slack in (family.slack for family in problem.families)
-            if slack is not None
-        }
+    mask = np.zeros(problem.n_rows, dtype=np.int64)
+    subsets = [f.rows for f in problem.functions]
+    for bit, own in enumerate(subsets + [family.rows for family in problem.families]):
+        mask[slice(None) if own is None else own] |= 1 << bit
+    kinds, n_functions = np.unique(mask).tolist(), len(problem.functions)
+    missing = [Function(None, f.weight, rows=np.arange(0)) for f in problem.functions]
+    for kind in kinds:
+        rows, some = np.flatnonzero(mask == kind), problem
+        if len(kinds) > 1:
+            some = restricted(problem, rows)
         functions = [
-            replace(f, basis=_thin(f.basis), cost=_thin(f.cost))
-            for f in problem.functions
+            replace(f, rows=None) if kind >> k & 1 else missing[k]
+            for k, f in enumerate(some.functions)
         ]
-        families = [
-            replace(
-                family,
-                on={k: _thin(a) for k, a in family.on.items()},
-                at_least=_thin(family.at_least),
-                slack=None if family.slack is None else slacks[id(family.slack)],
-            )
-            for family in problem.families
+        numbers = [
+            q for q in range(len(some.families)) if kind >> (n_functions + q) & 1
         ]
-        return cls(problem.n_rows, functions, families)
-
-
-def _thin(values: Any) -> Any:
-    """Return a view of one number if all entries are equal."""
-    if values is None or len(values) == 0 or (values != values[0]).any():
-        return values
-    return np.broadcast_to(values[0].copy(), values.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class _Kind:
-    """The rows that have the same functions and families, as a separate problem.
-
-    ``names`` are the numbers of its functions and ``starts`` those of the first
-    multiplier of each family in the whole problem; ``rows`` are the numbers of the rows
-    and ``at`` their positions in each family, None for all. A global constraint is not
-    one of the rows that are counted. ``blocks`` are the numbers of the blocks that have
-    its rows.
-    """
-
-    parts: ProblemParts
-    names: list[int]
-    starts: list[int]
-    at: list[np.ndarray] | None = None
-    rows: np.ndarray | None = None
-    is_global: bool = False
-    blocks: list[int] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, problem: Problem, rows: np.ndarray) -> _Kind:
-        """Return some rows, all with the same functions and families."""
-        here = restricted(problem, rows)
-        names = [k for k, f in enumerate(here.functions) if here.length(k)]
-        families = [q for q, f in enumerate(here.families) if len(f.at_least)]
-        own = Problem(
-            len(rows),
-            [replace(here.functions[k], rows=None) for k in names],
-            [
-                replace(
-                    here.families[q],
-                    rows=None,
-                    on={names.index(k): a for k, a in here.families[q].on.items()},
-                )
-                for q in families
-            ],
-        )
-        starts = [problem.slices[q].start for q in families]
-        at = [
-            rows if own is None else np.searchsorted(own, rows)
-            for own in (problem.families[q].rows for q in families)
-        ]
-        return cls(ProblemParts.of(own), names, starts, at, rows)
-
-    @classmethod
-    def of_global(cls, problem: Problem, g: int) -> _Kind:
-        """Return a global constraint as a row with ``Φ_kᵀ G_gk`` as its features."""
-        row, functions = problem.global_rows[g], []
+        families = [replace(some.families[q], rows=None) for q in numbers]
+        alike = Problem(len(rows), functions, families)
+        for start in range(0, len(rows), size):
+            part = slice(start, min(start + size, len(rows)))
+            here = part if len(kinds) == 1 else rows[part]
+            places = [
+                (problem.slices[q], _positions(problem.families[q].rows, here))
+                for q in numbers
+            ]
+            yield restricted(alike, part), here, places
+    for g, row in enumerate(
+        problem.global_rows, problem.size - len(problem.global_rows)
+    ):
+        functions = list(missing)
         for k, coefficient in row.on.items():
-            f = problem.functions[k]
-            space = basis = None
+            f, space, basis = problem.functions[k], None, None
             if f.space is not None:
                 space = Features((f.space.matrix.T @ coefficient)[None])
             if f.basis is not None:
                 basis = np.array([f.basis @ coefficient])
-            functions.append(Function(space, f.weight, basis))
-        on = {j: np.ones(1) for j in range(len(functions))}
-        family = Family(on, np.array([float(row.at_least)]), equality=row.equality)
-        start = problem.size - len(problem.global_rows) + g
-        parts = ProblemParts(1, functions, [family])
-        return cls(parts, list(row.on), [start], is_global=True)
-
-    @property
-    def problem(self) -> Problem:
-        """The problem of these rows, built from its parts."""
-        return Problem(*self.parts)
-
-    def places(self, part: slice) -> list:
-        """Return the positions of the multipliers of some rows among all."""
-        if self.at is None:
-            return [slice(q + part.start, q + part.stop) for q in self.starts]
-        return [
-            start + at[part] for start, at in zip(self.starts, self.at, strict=True)
-        ]
-
-
-def _kinds(problem: Problem) -> list[_Kind]:
-    """Divide the rows by the functions and families that they have."""
-    together = [_Kind.of_global(problem, g) for g in range(len(problem.global_rows))]
-    subsets = [f.rows for f in problem.functions]
-    subsets += [family.rows for family in problem.families]
-    if all(own is None for own in subsets):
-        names = [*range(len(problem.functions))]
-        starts = [flat.start for flat in problem.slices]
-        return [_Kind(ProblemParts.of(problem), names, starts), *together]
-    mask = np.zeros(problem.n_rows, dtype=np.int64)
-    for bit, own in enumerate(subsets):
-        mask[slice(None) if own is None else own] |= 1 << bit
-    masks = [np.flatnonzero(mask == m) for m in np.unique(mask)]
-    return [*(_Kind.of(problem, rows) for rows in masks), *together]
-
-
-def _described(kind: _Kind, layout: Layout) -> Totals:
-    problem = kind.problem
-    first, size = problem.functions[0], 0.0
-    if kind.names[0] == 0 and first.space is not None and not kind.is_global:
-        size = float(first.space.diagonal.sum()) / first.weight
-    costs = np.concatenate([*problem.slack_costs, np.empty(0)])
-    paid = costs[costs > 0]
-    basis = np.zeros(len(layout.spans))
-    for k, e in {} if kind.is_global else problem.bases.items():
-        basis[kind.names[k]] = np.abs(e).max(initial=0.0)
-    bounded = int((~problem.is_equality).sum())
-    soft = sum(len(problem.families[q].at_least) for s in problem.sharing for q in s)
-    return Totals(
-        {
-            "rows": 0 if kind.is_global else problem.n_rows,
-            "multipliers": problem.size,
-            "pairs": bounded + len(costs),
-            "size": size,
-            "slacks": len(costs),
-            "cost": float(costs.sum()),
-            "offset": float(problem.at_least @ problem.offset),
-        },
-        {
-            "right": np.abs(problem.at_least).max(initial=0.0),
-            "basis": basis,
-            "dearest": paid.max(initial=0.0),
-            "cheapest": (-paid).max(initial=-np.inf),
-            # Whether some constraint has no linear slack that costs something.
-            "unsuited": float(soft < problem.size or len(paid) < len(costs)),
-        },
-    )
+            functions[k] = Function(space, f.weight, basis)
+        on, at_least = {k: np.ones(1) for k in row.on}, np.array([float(row.at_least)])
+        family = Family(on, at_least, equality=row.equality)
+        yield Problem(1, functions, [family]), None, [(slice(g, g + 1), slice(None))]
 
 
 def restricted(
     problem: Problem | ProblemParts,
-    rows: np.ndarray,
+    rows: np.ndarray | slice,
     *,
-    share: np.ndarray | float = 1.0,
+    share: np.ndarray | None = None,
 ) -> Problem:
-    """Return the problem of some of the rows, with costs divided by their shares."""
-    place = np.full(problem.n_rows, -1)
-    place[rows] = np.arange(len(rows))
+    """Return the problem of some of the rows, with costs divided by their shares.
+
+    With a slice of the rows, it has views of their vectors.
+    """
 
     def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+        """Return which of the own rows these are, and their numbers among the rows."""
         if own is None:
             return rows, None
-        at = np.flatnonzero(place[own] >= 0)
-        where = place[own[at]]
-        whole = len(at) == len(own)
-        return (slice(None) if whole else at), where
-
-    return _taken(problem, len(rows), chosen, share)
-
-
-def _between(parts: ProblemParts, first: int, stop: int) -> Problem:
-    """Return the problem of the rows from the first on, on views of its vectors."""
-
-    def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
-        if own is None:
-            return slice(first, stop), None
-        at = slice(*np.searchsorted(own, [first, stop]))
-        return at, own[at] - first
-
-    return _taken(parts, stop - first, chosen)
-
-
-def _taken(
-    problem: Problem | ProblemParts,
-    n_rows: int,
-    chosen: Callable,
-    share: np.ndarray | float = 1.0,
-) -> Problem:
-    """Return the problem of the rows that are chosen.
-
-    ``chosen(own)`` returns which rows of a function or family these are, and their
-    numbers among the chosen. Costs are divided by the shares of the rows.
-    """
-    shares = np.broadcast_to(share, n_rows)
+        if isinstance(rows, slice):
+            at = _positions(own, rows)
+            return at, own[at] - rows.start
+        at = np.flatnonzero(np.isin(own, rows, assume_unique=True))
+        where = np.searchsorted(rows, own[at])
+        return (slice(None) if len(at) == len(own) else at), where
 
     def scaled(cost: np.ndarray | None, at: Any, own: np.ndarray | None) -> Any:
-        if cost is None:
-            return None
-        return cost[at] / (shares if own is None else shares[own])
+        if cost is None or share is None:
+            return cost if cost is None else cost[at]
+        return cost[at] / (share if own is None else share[own])
 
     functions = []
     for f in problem.functions:
@@ -409,6 +248,7 @@ def _taken(
         on = {k: a[at] for k, a in family.on.items()}
         at_least = np.asarray(family.at_least, dtype=float)[at]
         families.append(Family(on, at_least, own, slack, family.equality))
+    n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
     return Problem(n_rows, functions, families)
 
 

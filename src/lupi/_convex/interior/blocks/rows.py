@@ -37,16 +37,17 @@ complementarity problems", Computational Optimization and Applications 5, 1996.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from lupi._convex import linalg
-from lupi._convex.problem import Problem
+from lupi._convex.interior.start import starting_multipliers
+from lupi._convex.problem import Family, Function, Problem, Slack
 
 # Least margin in the barrier, in units of the right-hand sides: 1/D and the condition
 # of the Newton matrix would be unbounded at the end of the path. The residual that the
@@ -146,11 +147,7 @@ class RowBlocks(Protocol):
     the rows and returns totals; arguments and totals are small.
     """
 
-    def describe(self) -> Totals:
-        """Return the totals of the rows for the start and the certificate."""
-
-    def begin(self, typical: float, centered: bool) -> Totals:
-        """Set multipliers inside their bounds; return their functions."""
+    layout: Layout
 
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass, a method of `RowState`, on every block; return the totals."""
@@ -162,49 +159,115 @@ class RowBlocks(Protocol):
         """
 
 
+class ProblemParts(NamedTuple):
+    """The parts of a problem, without the vectors that are derived from them.
+
+    These have the length of the multipliers and are only used at the start.
+    """
+
+    n_rows: int
+    functions: Sequence[Function]
+    families: Sequence[Family]
+
+    @classmethod
+    def of(cls, problem: Problem) -> ProblemParts:
+        """Return the parts; a vector of equal entries is a view of one number."""
+        slacks = {
+            id(slack): Slack(_thin(slack.linear), _thin(slack.squared))
+            for slack in (family.slack for family in problem.families)
+            if slack is not None
+        }
+        functions = [
+            replace(f, basis=_thin(f.basis), cost=_thin(f.cost))
+            for f in problem.functions
+        ]
+        families = [
+            replace(
+                family,
+                on={k: _thin(a) for k, a in family.on.items()},
+                at_least=_thin(family.at_least),
+                slack=slacks.get(id(family.slack)),
+            )
+            for family in problem.families
+        ]
+        return cls(problem.n_rows, functions, families)
+
+
+def _thin(values: Any) -> Any:
+    """Return a view of one number if all entries are equal."""
+    if values is None or len(values) == 0 or (values != values[0]).any():
+        return values
+    return np.broadcast_to(values[0].copy(), values.shape)
+
+
 @dataclass(eq=False)
-class FamilyRows:
+class Pair:
+    """Two factors per row, whose product vanishes at the end of the path.
+
+    ``distance`` is that of a multiplier to its bound, ``margin`` that of a constraint,
+    which an equality has not. They have a second-order term in each step.
+    """
+
+    distance: Any = None
+    margin: Any = None
+    second: Any = None
+    equality: bool = False
+
+
+@dataclass(eq=False)
+class FamilyRows(Pair):
     """One constraint per row of a block; see :mod:`lupi._convex.problem`.
 
     ``offset`` is the offset of its multipliers, None for zero. ``squared`` is the cost
     of a squared slack, ``slack`` the number of the linear one; ``bend`` is the diagonal
     of the dual if there is no slack. The other fields are its part of the iterate:
-    multipliers relative to the offset, their distance to the lower bound, and the
-    second-order term and the change of the multipliers of a step.
+    multipliers relative to the offset, and their change in a step.
     """
 
-    on: dict[int, Any]
-    at_least: Any
-    offset: Any | None
-    squared: Any | None
-    equality: bool
-    bend: Any
-    slack: int | None
+    on: dict[int, Any] = field(default_factory=dict)
+    at_least: Any = None
+    offset: Any = None
+    squared: Any = None
+    bend: Any = None
+    slack: int | None = None
     multipliers: Any = None
-    distance: Any = None
-    margin: Any = None
     gradient: Any = None
-    diagonal: Any = None
-    second: Any = None
     step: Any = None
 
 
 @dataclass(eq=False)
-class SlackRows:
+class SlackRows(Pair):
     """One linear slack per row of a block, with the numbers of its families.
 
-    ``limit`` is the bound of the multipliers, ``room`` their distance to it, ``value``
-    the slack. A pair of families has the barrier ``weight`` and the determinant of D.
+    ``limit`` is the bound of the multipliers, and the slack is the margin.
     """
 
-    cost: Any
-    limit: Any
-    members: tuple[int, ...]
-    room: Any = None
-    value: Any = None
-    second: Any = None
-    weight: Any = None
-    determinant: Any = None
+    cost: Any = None
+    limit: Any = None
+    members: tuple[int, ...] = ()
+
+
+class Barrier(NamedTuple):
+    """D: a diagonal, and 2 × 2 blocks for two families that share a slack.
+
+    Such a pair has the barrier of the slack, and the determinant of its block.
+    """
+
+    diagonals: list
+    pairs: dict[tuple[int, ...], tuple[Any, Any]]
+
+    def solve(self, right: list) -> list:
+        """Return ``D⁻¹ right``."""
+        out, diagonals = [None] * len(right), self.diagonals
+        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
+        for (one, two), (weight, determinant) in self.pairs.items():
+            apart = weight * (right[one] - right[two])
+            out[one] = (diagonals[two] * right[one] + apart) / determinant
+            out[two] = (diagonals[one] * right[two] - apart) / determinant
+        return [
+            p / diagonal if paired is None else paired
+            for p, diagonal, paired in zip(right, diagonals, out, strict=True)
+        ]
 
 
 def times(coefficient: Any, values: Any) -> Any:
@@ -214,56 +277,42 @@ def times(coefficient: Any, values: Any) -> Any:
     return coefficient * values
 
 
-def minus(values: Any, constant: Any) -> Any:
-    """Return the difference; the values themselves if the constant is zero."""
-    if isinstance(constant, float) and constant == 0.0:
-        return values
-    return values - constant
-
-
-class Block:
-    """One block of rows: its data, and sums over its rows in the space of the weights.
+class RowState:
+    """One block of rows: its data, its part of the iterate, and the passes over it.
 
     All rows of a block have the same functions and families, so that the vectors of all
     families and functions have the same rows. A constant vector is stored as a number.
+    ``rows`` are the numbers of the rows, None for a global constraint, and ``places``
+    the slice of the multipliers of every family, with the positions of the rows in it.
     """
 
+    _best: list | None = None
+    _aim: tuple[float, float]
+
     def __init__(
-        self,
-        problem: Problem,
-        names: list[int],
-        layout: Layout,
-        part: slice,
-        device: str,
+        self, problem: Problem, rows: Any, places: list, layout: Layout, device: str
     ):
-        self.layout, self.part, self.device = layout, part, device
-        self.n_rows = part.stop - part.start
-        self.names = names
+        self.parts, self.rows, self.places = ProblemParts.of(problem), rows, places
+        self.n_rows, self.layout, self.device = problem.n_rows, layout, device
+        compact, functions = self._compact, problem.functions
         self.features = {
-            names[k]: linalg.on_device(space.matrix[part], device)
+            k: linalg.on_device(space.matrix, device)
             for k, space in problem.spaces.items()
         }
-        cut = self._cut
-        self.basis = {names[k]: cut(basis) for k, basis in problem.bases.items()}
-        self.cost, self.rest = {}, {}
-        for k, function in enumerate(problem.functions):
-            if function.cost is not None:
-                self.cost[names[k]] = cut(function.cost)
-            rest = problem.rest_costs[k]
-            if rest is not None:
-                self.rest[names[k]] = cut(rest)
-        # K_ii of every function and row, for the gain of hard constraints.
-        sizes = {
-            k: _squares(space.matrix[part]) / problem.functions[k].weight
-            for k, space in problem.spaces.items()
-        }
+        self.basis = {k: compact(basis) for k, basis in problem.bases.items()}
+        self.cost, self.rest = (
+            {k: compact(cost) for k, cost in enumerate(costs) if cost is not None}
+            for costs in ([f.cost for f in functions], problem.rest_costs)
+        )
         self.slacks = [
-            SlackRows(cut(cost), cut(limit), tuple(members))
+            SlackRows(cost=compact(cost), limit=compact(limit), members=tuple(members))
             for cost, limit, members in zip(
                 problem.slack_costs, problem.limits, problem.sharing, strict=True
             )
         ]
         owner = {q: s for s, slack in enumerate(self.slacks) for q in slack.members}
+        # K_ii of every function and row, for the gain of hard constraints.
+        sizes = {k: s.diagonal / functions[k].weight for k, s in problem.spaces.items()}
         self.families, self.steepest = [], 0.0
         bends: dict[bytes, Any] = {}  # equal ones are stored once
         for q, (flat, family) in enumerate(
@@ -272,60 +321,48 @@ class Block:
             squared = None if family.slack is None else family.slack.squared
             bend = None
             if family.slack is None:
-                bend = np.zeros(self.n_rows)
-                for k, a in family.on.items():
-                    if k in sizes:
-                        bend += a[part] ** 2 * sizes[k]
+                own = [a**2 * sizes[k] for k, a in family.on.items() if k in sizes]
+                bend = sum(own, np.zeros(self.n_rows))
                 self.steepest = max(self.steepest, float(bend.max()))
                 bend = bends.setdefault(bend.tobytes(), linalg.on_device(bend, device))
-            offset = problem.offset[flat][part].copy()
+            offset = problem.offset[flat]
             self.families.append(
                 FamilyRows(
-                    {names[k]: cut(a) for k, a in family.on.items()},
-                    cut(np.asarray(family.at_least, dtype=float)),
-                    self._compact(offset) if offset.any() else None,
-                    None if squared is None else cut(squared),
-                    family.equality,
-                    bend,
-                    owner.get(q),
+                    equality=family.equality,
+                    on={k: compact(a) for k, a in family.on.items()},
+                    at_least=compact(family.at_least),
+                    offset=compact(offset.copy()) if offset.any() else None,
+                    squared=None if squared is None else compact(squared),
+                    bend=bend,
+                    slack=owner.get(q),
                 )
             )
         self._set_couplings(problem)
 
     def _set_couplings(self, problem: Problem) -> None:
-        """Set the products of the coefficients of every two functions."""
-        names, paired = self.names, set()
+        """Set the products of the coefficients of every two functions.
+
+        Two families that share a slack have three: their own, and that of differences.
+        """
+        pairs = [s.members for s in self.slacks if len(s.members) == 2]
+        alone = {*range(len(self.families))}.difference(*pairs)
+        zero = np.zeros(self.n_rows)
         self.coupling: dict[tuple[int, ...], dict] = {}
-        for sharing in problem.sharing:
-            if len(sharing) == 1:
-                continue
-            paired.update(sharing)
-            first, second = (self._own(problem.families[q].on) for q in sharing)
-            zero, both = np.zeros(self.n_rows), sorted({*first, *second})
-            for k in both:
-                for other in both[: both.index(k) + 1]:
-                    a, b = first.get(k, zero), first.get(other, zero)
-                    c, d = second.get(k, zero), second.get(other, zero)
-                    terms = a * b, c * d, (a - c) * (b - d)
-                    at = names[k], names[other]
-                    coupling = self.coupling.setdefault(tuple(sharing), {})
-                    coupling[at] = tuple(map(self._compact, terms))
-        for q, family in enumerate(problem.families):
-            if q not in paired:
-                own = self._own(family.on)
-                self.coupling[q,] = {
-                    (names[k], names[other]): self._compact(a * b)
-                    for k, a in own.items()
-                    for other, b in own.items()
-                    if other <= k
-                }
-
-    def _own(self, on: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-        return {k: a[self.part] for k, a in on.items()}
-
-    def _cut(self, values: np.ndarray) -> Any:
-        """Return the entries of these rows."""
-        return self._compact(values[self.part])
+        for members in [*pairs, *((q,) for q in sorted(alone))]:
+            on = [problem.families[q].on for q in members]
+            acting = sorted({*itertools.chain(*on)})
+            own = {k: [a.get(k, zero) for a in on] for k in acting}
+            for values in own.values() if len(on) == 2 else ():
+                values.append(values[0] - values[1])
+            self.coupling[members] = {
+                (k, other): [
+                    self._compact(a * b)
+                    for a, b in zip(own[k], own[other], strict=True)
+                ]
+                for k in acting
+                for other in acting
+                if other <= k
+            }
 
     def _compact(self, own: np.ndarray) -> Any:
         """Return a vector, or a number if all entries are equal."""
@@ -333,11 +370,27 @@ class Block:
             return float(own[0])
         return linalg.on_device(np.asarray(own, dtype=float), self.device)
 
+    @property
+    def _all_pairs(self) -> list[Pair]:
+        """The factors of every family, then those of every slack."""
+        return [*self.families, *self.slacks]
+
+    def _of(self, slack: SlackRows) -> list[FamilyRows]:
+        """Return the families that share a slack."""
+        return [self.families[q] for q in slack.members]
+
+    def _less(self, values: list, of_slacks: list) -> list:
+        """Return values of the families, less those of their linear slacks."""
+        return [
+            value if f.slack is None else value - of_slacks[f.slack]
+            for value, f in zip(values, self.families, strict=True)
+        ]
+
     # --------------------------------------------------------- rows and weights
     def values(self, theta: np.ndarray) -> dict[int, Any]:
         """Return ``t_k = Φ_k w_k + b_k e_k``."""
         out = {}
-        for k in self.names:
+        for k in sorted({*self.features, *self.basis}):
             span, at = self.layout.spans[k], self.layout.biases[k]
             if span is None:
                 value = linalg.on_device(np.zeros(self.n_rows), self.device)
@@ -392,69 +445,73 @@ class Block:
 
     def gram(self, curvature: dict[tuple[int, int], Any]) -> np.ndarray:
         """Return the lower triangle of ``Σ Φ̃_kᵀ c_kl Φ̃_l``, from c_kl for k ≥ l."""
-        layout = self.layout
-        matrix = np.zeros((layout.size,) * 2)
+        spans, biases = self.layout.spans, self.layout.biases
+        matrix = np.zeros((self.layout.size,) * 2)
         for (k, other), weight in curvature.items():
-            left, right = layout.spans[k], layout.spans[other]
-            at, to = layout.biases[k], layout.biases[other]
+            left, right, at, to = spans[k], spans[other], biases[k], biases[other]
             if left is not None and right is not None:
                 matrix[left, right] = linalg.weighted_gram(
                     self.features[k], weight, self.features[other]
                 )
             if at is not None:
-                own = times(self.basis[k], weight)
-                if right is not None:
-                    matrix[at, right] = linalg.projection(self.features[other], own)
-                if to is not None:
-                    corner = self.dot(self.basis[other], own)
-                    matrix[at, to] = linalg.numbers([corner])[0]
+                matrix[at] += self.project({other: times(self.basis[k], weight)})
             if to is not None and left is not None and k != other:
                 own = times(self.basis[other], weight)
                 matrix[left, to] = linalg.projection(self.features[k], own)
         return matrix
 
-
-def _squares(matrix: Any) -> np.ndarray:
-    if isinstance(matrix, np.ndarray):
-        return np.einsum("ij,ij->i", matrix, matrix)
-    return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
-
-
-class RowState(Block):
-    """A block with its part of the iterate, and the passes over it."""
-
-    _best: list | None = None
-    _aim: tuple[float, float]
-
-    def __copy__(self) -> RowState:
-        new = object.__new__(RowState)
-        new.__dict__.update(self.__dict__)
-        new.families = [copy(family) for family in self.families]
-        new.slacks = [copy(slack) for slack in self.slacks]
-        return new
+    # ---------------------------------------------------------------- start
+    def describe(self) -> Totals:
+        """Return the totals of the rows for the start and the certificate."""
+        problem, counted = Problem(*self.parts), self.rows is not None
+        first, size = problem.functions[0], 0.0
+        if counted and first.space is not None:
+            size = float(first.space.diagonal.sum()) / first.weight
+        costs = np.concatenate([*problem.slack_costs, np.empty(0)])
+        paid = costs[costs > 0]
+        basis = np.zeros(len(problem.functions))
+        for k, e in problem.bases.items() if counted else ():
+            basis[k] = np.abs(e).max(initial=0.0)
+        soft = sum(f.slack is not None for f in self.families) * self.n_rows
+        return Totals(
+            {
+                "rows": problem.n_rows if counted else 0,
+                "multipliers": problem.size,
+                "pairs": int((~problem.is_equality).sum()) + len(costs),
+                "size": size,
+                "cost": float(costs.sum()),
+                "offset": float(problem.at_least @ problem.offset),
+            },
+            {
+                "right": np.abs(problem.at_least).max(initial=0.0),
+                "basis": basis,
+                "bend": self.steepest,
+                "dearest": paid.max(initial=0.0),
+                "cheapest": (-paid).max(initial=-np.inf),
+                # Whether some constraint has no linear slack that costs something.
+                "unsuited": float(soft < problem.size or len(paid) < len(costs)),
+            },
+        )
 
     def measure(self, unit: float, least: float) -> Totals:
         """Set the largest right-hand side and the least curvature."""
         self.unit, self.least = unit, least
         return Totals()
 
-    # ---------------------------------------------------------------- start
-    def begin(self, multipliers: list) -> Totals:
+    def begin(self, typical: float, centered: bool) -> Totals:
         """Set multipliers inside their bounds; return their functions."""
-        for f, own in zip(self.families, multipliers, strict=True):
-            f.multipliers = f.distance = linalg.on_device(own, self.device)
+        problem = Problem(*self.parts)
+        start = starting_multipliers(problem, centered=centered, typical=typical)
+        for f, part in zip(self.families, problem.slices, strict=True):
+            f.multipliers = f.distance = linalg.on_device(start[part], self.device)
             if f.offset is not None:
                 f.distance = f.multipliers + f.offset
         for slack in self.slacks:
-            slack.room = self._headroom(slack)
+            slack.distance = self._headroom(slack)
         return Totals({"pull": self._pull()})
 
     def _headroom(self, slack: SlackRows) -> Any:
         return slack.limit - sum(f.multipliers for f in self._of(slack))
-
-    def _of(self, slack: SlackRows) -> list[FamilyRows]:
-        """Return the families that share a slack."""
-        return [self.families[q] for q in slack.members]
 
     def _pull(self) -> np.ndarray:
         """Return ``Φ̃ᵀ v``."""
@@ -470,7 +527,7 @@ class RowState(Block):
         """Set slacks and margins such that, where possible, stationarity holds."""
         for slack in self.slacks:
             most = _most([-f.gradient for f in self._of(slack)])
-            slack.value = most.clip(min=0.0) + floor
+            slack.margin = most.clip(min=0.0) + floor
         for f in self.families:
             f.margin = 0.0 if f.equality else self._with_slack(f).clip(min=floor)
         return Totals()
@@ -479,7 +536,7 @@ class RowState(Block):
         """Return the gradient plus the linear slack."""
         if family.slack is None:
             return family.gradient
-        return family.gradient + self.slacks[family.slack].value
+        return family.gradient + self.slacks[family.slack].margin
 
     def _set_gradient(self, theta: np.ndarray) -> dict[int, Any]:
         """Set ``Σ_k a_qk t_k − r_q + λ_q/q``, the negative gradient of the dual.
@@ -496,7 +553,7 @@ class RowState(Block):
     def _excess(self, values: dict[int, Any]) -> list:
         """Return ``Σ_k a_qk t_k − r_q`` for every family."""
         margins = zip(self.margins(values), self.families, strict=True)
-        return [minus(margin, family.at_least) for margin, family in margins]
+        return [margin - family.at_least for margin, family in margins]
 
     # ------------------------------------------------------------------ steps
     def factorize(self, theta: np.ndarray, length: float, keep: bool) -> Totals:
@@ -509,11 +566,10 @@ class RowState(Block):
         if length > 0.0:
             self._move(length)
         values = self._set_gradient(theta)
-        self._set_barrier()
-        totals = self._certificate(values) + self._newton()
-        right = self._invert([-f.gradient for f in self.families])
+        barrier = self._barrier()
+        totals = self._certificate(values) + self._newton(barrier)
+        right = barrier.solve([-f.gradient for f in self.families])
         totals.sums["right"] = self.project(self.spread(right))
-        self._free_barrier()
         return totals
 
     def recall(self) -> Totals:
@@ -525,96 +581,59 @@ class RowState(Block):
         return Totals()
 
     def _move(self, length: float) -> None:
-        margin, room, slack = self._changes(*self._centers(*self._aim))
-        for f, change in zip(self.families, margin, strict=True):
-            f.distance = f.distance + length * f.step
+        steps = self._with_rooms([f.step for f in self.families])
+        changes = self._changes(steps, self._centers(*self._aim))
+        for one, step, change in zip(self._all_pairs, steps, changes, strict=True):
+            one.distance = one.distance + length * step
+            one.margin = one.margin + length * change
+            one.second = None
+        for f in self.families:
             f.multipliers = (
                 f.distance if f.offset is None else f.multipliers + length * f.step
             )
-            f.margin = f.margin + length * change
-            f.step = f.second = None
-        for one, change, gained in zip(self.slacks, room, slack, strict=True):
-            one.room = one.room + length * change
-            one.value = one.value + length * gained
-            one.second = None
+            f.step = None
 
-    def _set_barrier(self) -> None:
-        """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack.
-
-        Every pass sets it anew, because it takes memory between the passes.
-        """
+    def _barrier(self) -> Barrier:
+        """Return D; every pass computes it, because it takes memory between passes."""
+        diagonals, pairs = [], {}
         for f in self.families:
             if not f.equality:
-                f.diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
+                diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
             elif f.squared is not None:
-                f.diagonal = 0.0 * f.distance
+                diagonal = 0.0 * f.distance
             else:
                 # A share of the curvature in place of the barrier: the residual that
                 # it leaves is removed by the next step.
-                f.diagonal = EQUALITY_SHARE * f.bend.clip(min=self.least)
+                diagonal = EQUALITY_SHARE * f.bend.clip(min=self.least)
             if f.squared is not None:
-                f.diagonal = f.diagonal + 1.0 / f.squared
+                diagonal = diagonal + 1.0 / f.squared
+            diagonals.append(diagonal)
         for slack in self.slacks:
-            weight = slack.value / slack.room
-            if len(slack.members) == 1:
-                (f,) = self._of(slack)
-                f.diagonal = f.diagonal + weight
+            weight = slack.margin / slack.distance
+            first, *others = slack.members
+            if not others:
+                diagonals[first] = diagonals[first] + weight
                 continue
-            first, second = (f.diagonal for f in self._of(slack))
-            slack.weight = weight
-            slack.determinant = first * second + weight * (first + second)
+            one, two = (diagonals[q] for q in slack.members)
+            pairs[slack.members] = weight, one * two + weight * (one + two)
+        return Barrier(diagonals, pairs)
 
-    def _free_barrier(self) -> None:
-        for f in self.families:
-            f.diagonal = None
-        for slack in self.slacks:
-            slack.weight = slack.determinant = None
-
-    def _invert(self, right: list) -> list:
-        """Return ``D⁻¹ right``."""
-        out = [None] * len(right)
-        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
-        for slack in self._pairs:
-            (one, two), (first, second) = slack.members, self._of(slack)
-            apart = slack.weight * (right[one] - right[two])
-            out[one] = (second.diagonal * right[one] + apart) / slack.determinant
-            out[two] = (first.diagonal * right[two] - apart) / slack.determinant
-        return [
-            p / f.diagonal if paired is None else paired
-            for p, f, paired in zip(right, self.families, out, strict=True)
-        ]
-
-    @property
-    def _pairs(self) -> list[SlackRows]:
-        """The slacks that two families share."""
-        return [slack for slack in self.slacks if len(slack.members) == 2]
-
-    def _newton(self) -> Totals:
+    def _newton(self, barrier: Barrier) -> Totals:
         """Return the matrix of the weights, and ``Φ̃ᵀ v``."""
-        matrix = self.gram(self._curvature())
+        matrix = self.gram(self._curvature(barrier))
         return Totals({"matrix": matrix, "pull": self._pull()})
 
-    def _curvature(self) -> dict[tuple[int, int], Any]:
+    def _curvature(self, barrier: Barrier) -> dict[tuple[int, int], Any]:
         """Return ``Aᵀ D⁻¹ A`` of every two functions."""
         curvature: dict[tuple[int, int], Any] = {}
-        pairs = {slack.members: slack for slack in self._pairs}
         for members, coupling in self.coupling.items():
-            first, *others = (self.families[q].diagonal for q in members)
-            if not others:
-                inverse = 1.0 / first
-                terms = {at: times(a, inverse) for at, a in coupling.items()}
-            else:
-                pair, (second,) = pairs[members], others
-                terms = {
-                    at: _combined(
-                        (of_first, second), (of_second, first), (of_both, pair.weight)
-                    )
-                    / pair.determinant
-                    for at, (of_first, of_second, of_both) in coupling.items()
-                }
-            for at, term in terms.items():
-                before = curvature.get(at)
-                curvature[at] = term if before is None else before + term
+            first, *others = (barrier.diagonals[q] for q in members)
+            weight, determinant = barrier.pairs.get(members, (None, None))
+            inverse = [*others, first, weight] if others else [1.0 / first]
+            for at, products in coupling.items():
+                term = _combined(zip(products, inverse, strict=True), first)
+                term = term / determinant if others else term
+                curvature[at] = curvature[at] + term if at in curvature else term
         return curvature
 
     def predict(self, direction: np.ndarray, at_best: bool = False) -> Totals:
@@ -624,42 +643,41 @@ class RowState(Block):
         """
         if at_best:
             self._best = None
-        self._set_barrier()
+        barrier = self._barrier()
         across = self.margins(self.values(direction))
-        step = self._invert(
+        step = barrier.solve(
             [-(f.gradient + m) for f, m in zip(self.families, across, strict=True)]
         )
         products, fastest = [], []
-        for f, change in zip(self.families, step, strict=True):
-            f.second = 0.0
-            if not f.equality:
-                ratio = change / f.distance
-                f.second = ratio * (1.0 + ratio) * f.margin
+        for one, change in zip(self._all_pairs, self._with_rooms(step), strict=True):
+            one.second = 0.0
+            if not one.equality:
+                ratio = change / one.distance
+                one.second = ratio * (1.0 + ratio) * one.margin
                 fastest += [(-ratio).max(), 1.0 + ratio.max()]
-                products.append(-(f.distance @ f.second))
-        right = [f.second for f in self.families]
-        for slack in self.slacks:
-            ratio = -sum(step[q] for q in slack.members) / slack.room
-            slack.second = ratio * (1.0 + ratio) * slack.value
-            fastest += [(-ratio).max(), 1.0 + ratio.max()]
-            products.append(-(slack.room @ slack.second))
-            for q in slack.members:
-                right[q] = right[q] - slack.second
+                products.append(-(one.distance @ one.second))
+        right = self._less(
+            [f.second for f in self.families], [slack.second for slack in self.slacks]
+        )
         sums = {
-            "second": self.project(self.spread(self._invert(right))),
-            "unit": self._unit_pull([1.0] * len(self.slacks)),
+            "second": self.project(self.spread(barrier.solve(right))),
+            "unit": self._unit_pull(barrier, [1.0] * len(self.slacks)),
             "products": _sum(products),
         }
-        self._free_barrier()
         return Totals(sums, {"fastest": _peak(fastest)})
 
-    def _unit_pull(self, costs: list) -> np.ndarray:
+    def _with_rooms(self, step: list) -> list:
+        """Return a step of the families, and the changes of ``w = d − Σλ``."""
+        return [*step, *(-sum(step[q] for q in slack.members) for slack in self.slacks)]
+
+    def _unit_pull(self, barrier: Barrier, costs: list) -> np.ndarray:
         """Return the derivative of ``Φ̃ᵀ v`` by τ, in units of a cost of each slack."""
         unit = [0.0 if f.equality else 1.0 / f.distance for f in self.families]
+        unit = self._less(unit, [1.0 / slack.distance for slack in self.slacks])
         for slack, cost in zip(self.slacks, costs, strict=True):
             for q in slack.members:
-                unit[q] = times(cost, unit[q] - 1.0 / slack.room)
-        return self.project(self.spread(self._invert(unit)))
+                unit[q] = times(cost, unit[q])
+        return self.project(self.spread(barrier.solve(unit)))
 
     def correct(
         self,
@@ -674,76 +692,61 @@ class RowState(Block):
         that of ``direction + change``: near the end of the path 1/D amplifies the
         rounding errors of a new one.
         """
-        self._set_barrier()
+        barrier = self._barrier()
         across = self.margins(self.values(direction))
-        centers, centers_of_slack = self._centers(target, share)
+        centers, n = self._centers(target, share), len(self.families)
         right = [
             center - f.gradient - m
-            for center, f, m in zip(centers, self.families, across, strict=True)
+            for center, f, m in zip(centers[:n], self.families, across, strict=True)
         ]
-        for slack, center in zip(self.slacks, centers_of_slack, strict=True):
-            for q in slack.members:
-                right[q] = right[q] - center
+        right = self._less(right, centers[n:])
         if change is not None:
-            right = self._missed(right, self.margins(self.values(change)))
-        for f, own in zip(self.families, self._invert(right), strict=True):
+            missed = self._missed(barrier, right)
+            more = self.margins(self.values(change))
+            right = [p - m for p, m in zip(missed, more, strict=True)]
+        for f, own in zip(self.families, barrier.solve(right), strict=True):
             f.step = own if change is None else f.step + own
-        self._free_barrier()
         self._aim = target, share
-        margin, room, slack = self._changes(centers, centers_of_slack)
-        pairs = []
-        for f, dz in zip(self.families, margin, strict=True):
-            if not f.equality:
-                pairs += [(f.step, f.distance), (dz, f.margin)]
-        for one, dw, dz in zip(self.slacks, room, slack, strict=True):
-            pairs += [(dw, one.room), (dz, one.value)]
+        steps = self._with_rooms([f.step for f in self.families])
+        ratios = []
+        for one, step, dz in zip(
+            self._all_pairs, steps, self._changes(steps, centers), strict=True
+        ):
+            if not one.equality:
+                ratios += [step / one.distance, dz / one.margin]
         return Totals(
-            {"pull": self.project(self.spread([f.step for f in self.families]))},
-            {"fastest": _peak([(-(change / value)).max() for change, value in pairs])},
+            {"pull": self.project(self.spread(steps[:n]))},
+            {"fastest": _peak([(-ratio).max() for ratio in ratios])},
         )
 
-    def _missed(self, right: list, across: list) -> list:
-        """Return the residual of the last step: ``right − D step − across``."""
-        products = [f.diagonal * f.step for f in self.families]
-        for slack in self._pairs:
-            first, second = self._of(slack)
-            both = slack.weight * (first.step + second.step)
-            for q in slack.members:
-                products[q] = products[q] + both
-        return [
-            p - product - m
-            for p, product, m in zip(right, products, across, strict=True)
-        ]
+    def _missed(self, barrier: Barrier, right: list) -> list:
+        """Return the residual of the last step: ``right − D step``."""
+        step = [f.step for f in self.families]
+        products = [d * x for d, x in zip(barrier.diagonals, step, strict=True)]
+        for (one, two), (weight, _) in barrier.pairs.items():
+            both = weight * (step[one] + step[two])
+            products[one], products[two] = products[one] + both, products[two] + both
+        return [p - product for p, product in zip(right, products, strict=True)]
 
-    def _centers(self, target: float, share: float) -> tuple[list, list]:
+    def _centers(self, target: float, share: float) -> list:
         """Return ``τ/λ`` and ``τ/w`` with a share of the second-order terms."""
-        centers = [
-            0.0 if f.equality else share * f.second + target / f.distance
-            for f in self.families
+        return [
+            0.0 if one.equality else share * one.second + target / one.distance
+            for one in self._all_pairs
         ]
-        return centers, [share * s.second + target / s.room for s in self.slacks]
 
-    def _changes(self, centers: list, centers_of_slack: list) -> tuple:
-        """Return the changes of z, w and ζ along the step of the multipliers."""
-        margin = [
-            0.0 if f.equality else center - f.margin * (1.0 + f.step / f.distance)
-            for f, center in zip(self.families, centers, strict=True)
+    def _changes(self, steps: list, centers: list) -> list:
+        """Return the changes of z and ζ along the steps of λ and w."""
+        return [
+            0.0 if one.equality else center - one.margin * (1.0 + step / one.distance)
+            for one, step, center in zip(self._all_pairs, steps, centers, strict=True)
         ]
-        room = [-sum(f.step for f in self._of(slack)) for slack in self.slacks]
-        slack = [
-            center - one.value * (1.0 + change / one.room)
-            for one, center, change in zip(
-                self.slacks, centers_of_slack, room, strict=True
-            )
-        ]
-        return margin, room, slack
 
     # ------------------------------------------------------------ certificate
     def _certificate(self, values: dict[int, Any]) -> Totals:
         """Return sums and peaks of :class:`lupi._convex.solution.Solution`."""
-        primal, dual, products, stationarity = [], [], [], []
+        primal, dual, stationarity, short = [], [], [], []
         hard, violation, gain, lost = [], [], [], []
-        short = []
         for f in self.families:
             own, missing = f.multipliers, -f.gradient
             dual.append(self.dot(f.at_least, own))
@@ -761,16 +764,14 @@ class RowState(Block):
                 over = 0.5 * over * over / f.bend.clip(min=self.least)
                 gain.append(over.max())
             stationarity.append(abs(self._with_slack(f) - f.margin).max())
-            if not f.equality:
-                products.append(f.distance @ f.margin)
         for slack in self.slacks:
             needed = _most([short[q] for q in slack.members])
             primal.append(self.dot(slack.cost, needed.clip(min=0.0)))
-            products.append(slack.room @ slack.value)
             worth = abs(needed) + self.unit
             lost.append((-self._headroom(slack)).clip(min=0.0) @ worth)
         for k, cost in self.cost.items():
             primal.append(self.dot(cost, values[k]))
+        products = [p.distance @ p.margin for p in self._all_pairs if not p.equality]
         largest = [
             abs(values[k]).max() if k in values else 0.0
             for k in range(len(self.layout.spans))
@@ -797,10 +798,9 @@ class RowState(Block):
 
         ``unit`` is the derivative of ``Φ̃ᵀ v`` by μ.
         """
-        excess = self._excess(self.values(theta))
-        margins, slacks = self._balanced(excess, mu)
+        margins, slacks = self._balanced(self._excess(self.values(theta)), mu)
         for slack, value in zip(self.slacks, slacks, strict=True):
-            slack.value, slack.room = value, mu * slack.cost / value
+            slack.margin, slack.distance = value, mu * slack.cost / value
             for q, f in zip(slack.members, self._of(slack), strict=True):
                 f.margin, f.distance = margins[q], mu * slack.cost / margins[q]
                 f.multipliers = f.distance
@@ -808,10 +808,9 @@ class RowState(Block):
                     f.multipliers = f.distance - f.offset
         if not matrix:
             return Totals({"pull": self._pull()})
-        self._set_barrier()
-        totals = self._newton()
-        totals.sums["unit"] = self._unit_pull([slack.cost for slack in self.slacks])
-        self._free_barrier()
+        barrier, costs = self._barrier(), [slack.cost for slack in self.slacks]
+        totals = self._newton(barrier)
+        totals.sums["unit"] = self._unit_pull(barrier, costs)
         return totals
 
     def chances(self, directions: np.ndarray, n_sampled: int, n_all: int) -> np.ndarray:
@@ -821,9 +820,7 @@ class RowState(Block):
         directions are random with covariance H⁻¹: their mean product with the part of
         a row is its leverage. These sum up to the number of weights.
         """
-        self._set_barrier()
-        curvature = self._curvature()
-        self._free_barrier()
+        curvature = self._curvature(self._barrier())
         leverage: Any = 0.0
         for direction in directions:
             values = self.values(direction)
@@ -872,10 +869,8 @@ class RowState(Block):
         root = 1.0 / total + 0.0 * shifts[0]
         for _ in range(MOST_ROOTS):
             parts = [1.0 / (h + root) for h in shifts]
-            reached = sum(parts[1:], start=parts[0])
-            squares = [p * p for p in parts]
-            step = reached * (reached / total - 1.0)
-            step = step / sum(squares[1:], start=squares[0])
+            reached = sum(parts)
+            step = reached * (reached / total - 1.0) / sum(p * p for p in parts)
             root = root + step
             moved = abs(step) - ROOT_ROUNDING * root
             if linalg.numbers([moved.max()])[0] <= 0.0:
@@ -896,11 +891,11 @@ def _peak(terms: list) -> float:
     return float(linalg.numbers(terms).max(initial=0.0))
 
 
-def _combined(*terms: tuple[Any, Any]) -> Any:
-    """Return ``Σ c x`` without the terms whose coefficient is zero."""
+def _combined(terms: Iterable[tuple[Any, Any]], like: Any) -> Any:
+    """Return ``Σ c x``, like another vector, without the terms in which c is zero."""
     kept = [
         times(coefficient, values)
         for coefficient, values in terms
         if not (isinstance(coefficient, float) and coefficient == 0.0)
     ]
-    return sum(kept[1:], start=kept[0]) if kept else 0.0 * terms[0][1]
+    return sum(kept) if kept else 0.0 * like
