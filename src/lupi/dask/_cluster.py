@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import pickle
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import reduce
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any
 
 import dask
@@ -27,7 +26,7 @@ import dask.array as da
 import distributed
 import numpy as np
 from dask.sizeof import sizeof
-from joblib._dask import DaskDistributedBackend
+from joblib._dask import DaskDistributedBackend, is_weakrefable
 from sklearn.base import clone
 
 from lupi._parts import add
@@ -131,14 +130,6 @@ def is_collection(table: Any) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A checked partition: the attributes that reading it sets, and its rows."""
-
-    attributes: dict[str, Any]
-    training: Training
-
-
 def read_partitions(
     estimator: Any,
     client: Any,
@@ -156,12 +147,12 @@ def read_partitions(
     _check_collections(name, given)
     _check_partitions(name, given)
     partitions = zip(*map(_delayed, given.values()), strict=True)
-    task = dask.delayed(_checked, pure=False)
+    task, local = dask.delayed(_checked, pure=False), estimator._local()
     checked = DaskParts(
         client,
         client.compute(
             [
-                task(number, estimator, check, list(given), *partition)
+                task(number, local, check, list(given), *partition)
                 for number, partition in enumerate(partitions)
             ]
         ),
@@ -179,7 +170,7 @@ def read_partitions(
             "outcome to learn. Give y for some of the rows."
         )
     vars(estimator).update(_merged(known, name))
-    return checked.where(n_rows).map(attrgetter("training"))
+    return checked.where(n_rows).map(itemgetter(1))
 
 
 def _check_collections(name: str, given: dict[str, Any]) -> None:
@@ -234,8 +225,11 @@ def _delayed(table: Any) -> list[Any]:
 
 def _checked(
     number: int, estimator: Any, check: Any, names: list[str], *tables: Any
-) -> Checked | None:
-    """Check one partition; None if it has no row of positive weight."""
+) -> tuple[dict[str, Any], Training] | None:
+    """Return the attributes that reading a partition sets, and its rows.
+
+    None if it has no row of positive weight.
+    """
     given = dict(zip(names, tables, strict=True))
     n_rows = n_rows_of(given["X"])
     for key, table in given.items():
@@ -262,7 +256,7 @@ def _checked(
         raise type(error)(f"Partition {number}: {error}") from None
     if no_labels:
         training = replace(training, unlabelled=unlabelled)
-    return Checked(fitted_attributes(estimator), training.learnable())
+    return fitted_attributes(estimator), training.learnable()
 
 
 def fitted_attributes(estimator: Any) -> dict[str, Any]:
@@ -271,11 +265,14 @@ def fitted_attributes(estimator: Any) -> dict[str, Any]:
     return {k: value for k, value in vars(estimator).items() if k not in parameters}
 
 
-def _summary(part: Checked | None) -> tuple[dict[str, Any] | None, int, int]:
+def _summary(
+    part: tuple[dict[str, Any], Training] | None,
+) -> tuple[dict[str, Any] | None, int, int]:
     """Return the attributes, the number of rows and the number of labelled rows."""
     if part is None:
         return None, 0, 0
-    return part.attributes, part.training.n_rows, len(part.training.labelled)
+    attributes, training = part
+    return attributes, training.n_rows, len(training.labelled)
 
 
 def _merged(attributes: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -350,7 +347,7 @@ def _class_totals(training: Training, classes: np.ndarray) -> np.ndarray:
     return np.bincount(codes, training.weight, len(classes))
 
 
-@sizeof.register((Checked, Privileged, Training))
+@sizeof.register((Privileged, Training))
 def size_of_fields(part: Any) -> int:
     """Return the bytes of a data class; the scheduler weighs transfers by them."""
     return sum(sizeof(getattr(part, field.name)) for field in fields(part))
@@ -447,17 +444,8 @@ class JoblibBackend(_DaskBackend):
     def _future(self, value: Any) -> Any:
         """Return a future of what joblib would scatter, or the value itself."""
         if id(value) not in self._sent:
-            if not _has_weakref(value) or sizeof(value) <= LARGE_FOR_JOBLIB:
+            if not is_weakrefable(value) or sizeof(value) <= LARGE_FOR_JOBLIB:
                 return value
             # Holding the value keeps its id from being used for another one.
             self._sent[id(value)] = value, send_once(self.client, value)
         return self._sent[id(value)][1]
-
-
-def _has_weakref(value: Any) -> bool:
-    """Return whether joblib scatters values of this type: no number, text or list."""
-    try:
-        weakref.ref(value)
-    except TypeError:
-        return False
-    return True

@@ -30,12 +30,11 @@ from lupi._convex.solution import (
     strict_products,
 )
 from lupi._convex.tuning import DEFAULT
-from lupi.base import Fitted, Training, atomic_fit, binary_problems
+from lupi.base import Fitted, Training, binary_problems
 from lupi.dask._cluster import (
     DaskParts,
     joined,
     read_classes,
-    read_partitions,
     require_values,
     with_width,
 )
@@ -49,11 +48,10 @@ VECTORS_HELD = 8
 N_ROWS = attrgetter("n_rows")
 
 
-@atomic_fit
-def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
-    """Fit an ordinary linear model to Dask collections."""
+def fit_linear(machine: Any, read: Any) -> None:
+    """Fit a linear model to Dask collections."""
     require_values(machine, "computes on the processors of the workers", device="cpu")
-    training = read_partitions(machine, client, tables, _check_dense)
+    training = read(_check_dense)
     if is_classifier(machine):
         factor = read_classes(machine, training)
         n_classes = len(factor)
