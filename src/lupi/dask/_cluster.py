@@ -118,16 +118,9 @@ def _sum(*parts: Any) -> Any:
 
 
 # ------------------------------------------------------------------------- reading
-def is_frame(table: Any) -> bool:
-    """Return whether a Dask collection is a data frame or a series."""
-    return hasattr(table, "npartitions") and not isinstance(table, da.Array)
-
-
 def is_collection(table: Any) -> bool:
     """Return whether a table is a Dask array, data frame or series."""
-    return isinstance(table, da.Array) or (
-        dask.is_dask_collection(table) and is_frame(table)
-    )
+    return dask.is_dask_collection(table) and hasattr(table, "npartitions")
 
 
 def read_partitions(
@@ -144,8 +137,7 @@ def read_partitions(
     """
     name = type(estimator).__name__
     given = {key: table for key, table in tables.items() if table is not None}
-    _check_collections(name, given)
-    _check_partitions(name, given)
+    _check_tables(name, given)
     partitions = zip(*map(_delayed, given.values()), strict=True)
     task, local = dask.delayed(_checked, pure=False), estimator._local()
     checked = DaskParts(
@@ -173,7 +165,8 @@ def read_partitions(
     return checked.where(n_rows).map(itemgetter(1))
 
 
-def _check_collections(name: str, given: dict[str, Any]) -> None:
+def _check_tables(name: str, given: dict[str, Any]) -> None:
+    """Refuse tables that are divided differently, as far as that is known."""
     for key, table in given.items():
         if not is_collection(table):
             raise TypeError(
@@ -183,10 +176,6 @@ def _check_collections(name: str, given: dict[str, Any]) -> None:
             )
     if "y" not in given:
         raise ValueError(f"lupi.dask.{name} needs y, but got None.")
-
-
-def _check_partitions(name: str, given: dict[str, Any]) -> None:
-    """Refuse tables that are divided differently, as far as that is known."""
     wanted = _chunks(given["X"])
     for key, table in given.items():
         sizes = _chunks(table)
@@ -203,7 +192,8 @@ def _check_partitions(name: str, given: dict[str, Any]) -> None:
 
 def _chunks(table: Any) -> tuple[float, ...]:
     """Return the rows of every partition, NaN if they are not known."""
-    return (np.nan,) * table.npartitions if is_frame(table) else table.chunks[0]
+    array = isinstance(table, da.Array)
+    return table.chunks[0] if array else (np.nan,) * table.npartitions
 
 
 def _different_sizes(number: int, n_rows: float, key: str, size: float) -> ValueError:
@@ -216,7 +206,7 @@ def _different_sizes(number: int, n_rows: float, key: str, size: float) -> Value
 
 def _delayed(table: Any) -> list[Any]:
     """Return the partitions, each with whole rows."""
-    if is_frame(table):
+    if not isinstance(table, da.Array):
         return table.to_delayed()
     whole = table.rechunk({1: -1}) if table.ndim == 2 else table
     # Not optimized one by one: what several tables share is computed once.
@@ -325,14 +315,12 @@ def joined(parts: Sequence[Training]) -> Training:
         values = np.concatenate([one.values for _, one in known])
         rows = np.concatenate([first + one.rows for first, one in known])
         privileged = Privileged(values, rows, int(ends[-1]))
-    return replace(
-        parts[0],
-        X=np.concatenate([part.X for part in parts]),
-        y=np.concatenate([part.y for part in parts]),
-        privileged=privileged,
-        weight=np.concatenate([part.weight for part in parts]),
-        rows=np.arange(ends[-1]),
-    )
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("X", "y", "weight")
+    }
+    rows = np.arange(ends[-1])
+    return replace(parts[0], privileged=privileged, rows=rows, **columns)
 
 
 def read_classes(estimator: Any, training: DaskParts) -> np.ndarray:
@@ -400,17 +388,6 @@ class JoblibBackend(_DaskBackend):
     def __init__(self, client: Any = None, **submit_kwargs: Any):
         client = find_client(client, type(self).__name__)
         super().__init__(client=client, **submit_kwargs)
-        self._sent: dict[int, tuple[Any, Any]] = {}
-
-    def start_call(self) -> None:
-        """Begin a call of `joblib.Parallel`."""
-        super().start_call()
-        self._sent = {}
-
-    def stop_call(self) -> None:
-        """End a call of `joblib.Parallel`, and release its data on the cluster."""
-        super().stop_call()
-        self._sent = {}
 
     def submit(self, func: Any, callback: Any = None) -> Any:
         """Send a batch of tasks, with futures in place of large arguments.
@@ -443,9 +420,11 @@ class JoblibBackend(_DaskBackend):
 
     def _future(self, value: Any) -> Any:
         """Return a future of what joblib would scatter, or the value itself."""
-        if id(value) not in self._sent:
+        sent = self.call_data_futures  # of joblib, until the end of the call
+        try:
+            return sent[value]
+        except KeyError:
             if not is_weakrefable(value) or sizeof(value) <= LARGE_FOR_JOBLIB:
                 return value
-            # Holding the value keeps its id from being used for another one.
-            self._sent[id(value)] = value, send_once(self.client, value)
-        return self._sent[id(value)][1]
+            sent[value] = send_once(self.client, value)
+            return sent[value]

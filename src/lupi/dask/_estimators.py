@@ -30,7 +30,6 @@ from lupi.dask._boosting import fit_boosted
 from lupi.dask._cluster import (
     find_client,
     is_collection,
-    is_frame,
     read_partitions,
     require_values,
     size_of_fields,
@@ -183,7 +182,7 @@ def _applied(method: Any, X: Any) -> Any:
     row: Any = np.zeros((1, method.__self__.n_features_in_))
     names = getattr(method.__self__, "feature_names_in_", None)
     empty = method(row if names is None else as_data_frame(row, names))[:0]
-    if is_frame(X):
+    if not isinstance(X, da.Array):
         meta = _predicted(X._meta, method, empty)
         return X.map_partitions(_predicted, method, empty, meta=meta)
     X = X.rechunk({1: -1})

@@ -136,14 +136,11 @@ class DaskRows:
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
         """Return the problem of about this many rows, with costs scaled up."""
         sizes = self.training.gather(N_ROWS)
-        firsts, n_all = np.cumsum([0, *sizes[:-1]]).tolist(), sum(sizes)
-        pairs = zip(self.training.futures, self.states.futures, firsts, strict=True)
-        client = self.training.client
-        samples = [
-            client.submit(_sampled, *one, n_rows, n_all, directions, pure=False)
-            for one in pairs
-        ]
-        some, chances = zip(*client.gather(samples), strict=True)
+        firsts = DaskParts(self.training.client, np.cumsum([0, *sizes[:-1]]).tolist())
+        samples = self.training.gather(
+            _sampled, self.states, firsts, n_rows, sum(sizes), directions
+        )
+        some, chances = zip(*samples, strict=True)
         problem = self.machine._problem(_data(joined(list(some)), self.machine))
         everything = np.arange(problem.n_rows)
         return restricted(problem, everything, share=np.concatenate(chances))
