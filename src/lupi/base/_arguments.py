@@ -31,7 +31,6 @@ from lupi.base._rows import (
     missing_cells,
     missing_values,
     name_of,
-    refuse_series,
     refuse_text,
     take_rows,
 )
@@ -178,6 +177,8 @@ def check_privileged(
     if keep_data_frame and is_data_frame(privileged):
         check_shape(privileged, n_rows, name)
         return _available(privileged, name, allow_partial)
+    if len(getattr(privileged, "shape", ())) > 0:
+        check_shape(privileged, n_rows, name)
     values = _as_matrix(privileged, name)
     check_shape(values, n_rows, name)
     # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
@@ -242,7 +243,6 @@ def missing_rows(
     >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
     array([False,  True, False])
     """
-    refuse_series(table, name_of(estimator))
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
     if n_rows is None:
@@ -260,7 +260,6 @@ def _as_matrix(privileged: Any, name: str) -> Any:
             f"{name} expected privileged to be a table of numbers with one row per "
             f"training row, but got {privileged!r}."
         )
-    refuse_series(privileged, name)
     refuse_text(privileged, name)
     try:
         return check_array(
@@ -288,7 +287,9 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
     shape = values.shape
     if len(shape) != 2:
         given = f"{len(shape)} dimensions."
-        if len(shape) == 1:
+        if hasattr(values, "to_frame"):
+            given = "a Series. Pass privileged.to_frame()."
+        elif len(shape) == 1:
             given = f"a 1-D array of length {shape[0]}. Use privileged.reshape(-1, 1) "
             given += "if it is one feature."
         raise ValueError(
@@ -415,17 +416,10 @@ def missing_targets(y: Any) -> np.ndarray:
     >>> missing_targets(["ill", None, "nan", "", float("nan")])
     array([False,  True, False, False,  True])
     """
-    if hasattr(y, "isna"):  # pandas
-        return _column_mask(y.isna())
     try:
-        return _column_mask(missing_values(y))
+        mask = np.asarray(y.isna() if hasattr(y, "isna") else missing_values(y))
     except ValueError:  # ragged
-        return np.zeros(0, dtype=bool)
-
-
-def _column_mask(mask: Any) -> np.ndarray:
-    """Return a mask with one entry per row; empty if it is not a single column."""
-    mask = np.asarray(mask, dtype=bool)
+        mask = np.empty((0, 1), dtype=bool)
     column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
     return mask.ravel() if column else np.zeros(0, dtype=bool)
 

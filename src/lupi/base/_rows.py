@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from lupi._optional import optional
@@ -41,18 +42,9 @@ def n_rows_of(table: Any) -> int:
     return table.shape[0] if hasattr(table, "shape") else len(table)
 
 
-def take_rows(table: Any, index: Any) -> Any:
-    """Return rows by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
-        return table[index]
-    return safe_indexing(table, index)
-
-
-def take_columns(table: Any, index: Any) -> Any:
-    """Return columns by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
-        return table[:, index]
-    return safe_indexing(table, index, axis=1)
+# Rows and columns by position, in a container of the same type.
+take_rows = _safe_indexing
+take_columns = partial(_safe_indexing, axis=1)
 
 
 def dense(table: Any) -> np.ndarray:
@@ -159,16 +151,6 @@ def read_groups(groups: Any, n_rows: int) -> np.ndarray:
     if groups.dtype == object and len({*map(type, groups)}) > 1:
         groups = np.array([str(group) for group in groups])  # types do not compare
     return groups
-
-
-def refuse_series(privileged: Any, name: str) -> None:
-    """Refuse a single column of pandas or Polars."""
-    if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
-        raise ValueError(
-            f"{name} expected privileged to be a table, one row per training row and "
-            "one column per privileged feature, but got a Series. Pass "
-            "privileged.to_frame()."
-        )
 
 
 def refuse_text(privileged: Any, name: str) -> None:
