@@ -181,12 +181,6 @@ def check_privileged(
         check_shape(privileged, n_rows, name)
     values = _as_matrix(privileged, name)
     check_shape(values, n_rows, name)
-    # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
-    # the sum overflows, the full check below follows.
-    entries = values.data if sp.issparse(values) else values
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(entries.sum()):
-            return Privileged(values, np.arange(n_rows), n_rows)
     infinite = np.unique((abs(values) == np.inf).nonzero()[0])
     if len(infinite):
         raise ValueError(
@@ -601,9 +595,8 @@ class Training(Generic[Settled]):
         """
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
-        privileged, unlabelled = self.privileged, self.unlabelled
-        if unlabelled is not None:
-            unlabelled = unlabelled[index]
+        privileged = self.privileged
+        unlabelled = None if self.unlabelled is None else self.unlabelled[index]
         return replace(
             self,
             X=take_rows(self.X, index),
@@ -612,9 +605,7 @@ class Training(Generic[Settled]):
             weight=self.weight[index],
             rows=self.rows[index],
             extra={name: values[index] for name, values in self.extra.items()},
-            unlabelled=None
-            if unlabelled is None or not unlabelled.any()
-            else unlabelled,
+            unlabelled=unlabelled if np.any(unlabelled) else None,
         )
 
     def counted(self) -> Training[Settled]:

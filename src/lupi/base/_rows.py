@@ -206,21 +206,21 @@ def _holds_text(values: Any) -> bool:
     return values.dtype.kind in "SUMm"
 
 
-def has_index(table: Any) -> bool:
-    """Return whether an object is a pandas table, whose rows have labels."""
-    index = getattr(table, "index", None)
-    return hasattr(table, "reindex") and hasattr(index, "equals")
+def have_other_indexes(*tables: Any) -> bool:
+    """Return whether two tables of pandas, whose rows have labels, differ in these."""
+    if not all(
+        hasattr(table, "reindex") and hasattr(table.index, "equals") for table in tables
+    ):
+        return False
+    return not tables[0].index.equals(tables[1].index)
 
 
 def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
     """Refuse a privileged table whose index differs from that of X."""
-    if not (has_index(X) and has_index(privileged)):
-        return
-    ours, theirs = X.index, privileged.index
-    if not ours.equals(theirs):
+    if have_other_indexes(X, privileged):
         raise ValueError(
             f"{name} got privileged with another index than X: "
-            f"{_index_difference(ours, theirs)}"
+            f"{_index_difference(X.index, privileged.index)}"
         )
 
 
@@ -230,11 +230,9 @@ def aligned(X: Any, privileged: Any) -> Any:
     A row of X whose label is not in the privileged table becomes a row of NaN, that is,
     a row without privileged information.
     """
-    if not (has_index(X) and has_index(privileged)):
+    if not have_other_indexes(X, privileged):
         return privileged
     ours, theirs = X.index, privileged.index
-    if ours.equals(theirs):
-        return privileged
     for name, index in (("X", ours), ("privileged", theirs)):
         if not index.is_unique:
             again = index[index.duplicated()][0]
@@ -338,20 +336,19 @@ def side_by_side(X: Any, privileged: Any) -> Any:
         if sp.issparse(X) or sp.issparse(privileged):
             return sp.hstack([X, privileged], format="csr")
         return np.hstack([X, privileged])
-    left, right = as_data_frame(X), as_data_frame(privileged)
-    names = [feature_names(X), feature_names(privileged)]
-    if names[0] is None and names[1] is None:
-        return pd.concat([left, right], axis=1, ignore_index=True)
-    if names[0] is None:
-        left = left.set_axis([f"x{i}" for i in range(left.shape[1])], axis=1)
-    if names[1] is None:
-        count = range(right.shape[1])
-        right = right.set_axis([f"privileged{i}" for i in count], axis=1)
-    shared = [name for name in left.columns if name in set(right.columns)]
+    frames = [as_data_frame(X), as_data_frame(privileged)]
+    unnamed = [feature_names(table) is None for table in (X, privileged)]
+    if all(unnamed):
+        return pd.concat(frames, axis=1, ignore_index=True)
+    for number, letter in enumerate(("x", "privileged")):
+        if unnamed[number]:
+            names = [f"{letter}{i}" for i in range(frames[number].shape[1])]
+            frames[number] = frames[number].set_axis(names, axis=1)
+    shared = [name for name in frames[0].columns if name in set(frames[1].columns)]
     if shared:
         raise ValueError(
             f"X and privileged both have a column {shared[0]!r}, but their columns are "
             "put into one table, where names must be unique. Rename one of them, for "
             "example with privileged.add_suffix('_later')."
         )
-    return pd.concat([left, right], axis=1)
+    return pd.concat(frames, axis=1)

@@ -219,15 +219,19 @@ def _with_middle_bias(
     their constraints determine the biases and, if they do not, the constraints that
     matter near them.
     """
-    states = rows.states
-    largest = max(states.gather(_largest_multiplier))
-    sizes, scales, products = zip(*states.gather(_bias_columns, largest), strict=True)
+
+    def of_chunks(function: Callable, *given: Any) -> list[Any]:
+        parts = rows.states.gather(_of_chunks, function, *given)
+        return [chunk for part in parts for chunk in part]
+
+    largest = max(rows.states.gather(_largest_multiplier))
+    columns = of_chunks(_bias_columns, largest)
+    sizes, scales, products = zip(*columns, strict=True)
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return solution
 
     def near(center: np.ndarray, reach: np.ndarray) -> list[NearBiases]:
-        parts = states.gather(_near, solution.weights, center, reach)
-        return [chunk for part in parts for chunk in part]
+        return of_chunks(_near, solution.weights, center, reach)
 
     biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
     if biases is None:
@@ -244,26 +248,22 @@ def _largest_multiplier(state: State) -> float:
     return max(float(np.abs(family.distance).max()) for family in families)
 
 
-def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:
+def _of_chunks(state: State, function: Callable, *given: Any) -> list[Any]:
+    return [function(*chunk, *given) for chunk in state.rows.in_chunks(CHUNK)]
+
+
+def _bias_columns(
+    problem: Problem, multipliers: np.ndarray, largest: float
+) -> tuple[np.ndarray, ...]:
     """Return the largest coefficients of the biases, and their strict products."""
-    chunks = [
-        (
-            np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
-            *strict_products(problem, multipliers, largest),
-        )
-        for problem, multipliers in state.rows.in_chunks(CHUNK)
-    ]
-    sizes, scales, products = zip(*chunks, strict=True)
-    return np.max(sizes, axis=0), np.max(scales, axis=0), np.sum(products, axis=0)
+    sizes = np.abs(problem.balance_columns()).max(axis=1, initial=0.0)
+    return sizes, *strict_products(problem, multipliers, largest)
 
 
 def _near(
-    state: State, weights: list[Any], center: np.ndarray, reach: np.ndarray
-) -> list[NearBiases]:
-    """Return the parts of the linear program for the biases, one per chunk."""
-    chunks = []
-    for problem, _ in state.rows.in_chunks(CHUNK):
-        values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-        rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
-        chunks.append(rows.near(center, reach))
-    return chunks
+    problem: Problem, _: np.ndarray, weights: list[Any], *near: np.ndarray
+) -> NearBiases:
+    """Return a part of the linear program for the biases."""
+    values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
+    rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
+    return rows.near(*near)
