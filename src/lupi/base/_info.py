@@ -247,7 +247,7 @@ class Declared:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        constraints = {}
+        constraints: Constraints = {}
         for kind in reversed(cls.__mro__):
             constraints |= vars(kind).get("_parameter_constraints", {})
         cls._parameter_constraints = constraints

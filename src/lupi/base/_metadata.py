@@ -210,9 +210,7 @@ class Delegate:
         """Return the stage."""
         return getattr(self, "estimator_", self.estimator)  # type: ignore[attr-defined]
 
-    def _stage_features(self, X: Any) -> Any:
-        """Return the features that the stage receives for rows of X."""
-        raise TypeError(f"{type(self).__name__} does not define _stage_features.")
+    _stage_features: Callable[[Any], Any]
 
     @available_if(stage_has("predict"))
     def predict(self, X: Any) -> np.ndarray:

@@ -11,7 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import (
+    _check_estimator_name,
+    _num_samples,
+    validate_data,
+)
 
 from lupi._optional import optional
 from lupi._stored import stored
@@ -37,11 +41,7 @@ def as_numpy(values: Any) -> Any:
     return values
 
 
-def n_rows_of(table: Any) -> int:
-    """Return the number of rows of a table; a sparse matrix has no ``len``."""
-    return table.shape[0] if hasattr(table, "shape") else len(table)
-
-
+n_rows_of = _num_samples
 # Rows and columns by position, in a container of the same type.
 take_rows = _safe_indexing
 take_columns = partial(_safe_indexing, axis=1)
@@ -89,9 +89,7 @@ def feature_names(table: Any) -> np.ndarray | None:
 
 def name_of(estimator: Any) -> str:
     """Return the name of an estimator in error messages."""
-    if estimator is None:
-        return "The estimator"
-    return estimator if isinstance(estimator, str) else type(estimator).__name__
+    return _check_estimator_name(estimator) or "The estimator"
 
 
 def list_rows(rows: np.ndarray) -> str:

@@ -315,7 +315,7 @@ def joined(parts: Sequence[Training]) -> Training:
         values = np.concatenate([one.values for _, one in known])
         rows = np.concatenate([first + one.rows for first, one in known])
         privileged = Privileged(values, rows, int(ends[-1]))
-    columns = {
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("X", "y", "weight")
     }

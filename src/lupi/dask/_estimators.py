@@ -67,7 +67,7 @@ class DaskEstimator(PrivilegedEstimator):
 
     def _local(self) -> Any:
         """Return the ordinary estimator with these parameters and attributes."""
-        local = object.__new__(self._ordinary())
+        local: Any = object.__new__(self._ordinary())
         vars(local).update(vars(self))
         del vars(local)["client"]
         return local
@@ -237,7 +237,7 @@ def fit_hedged(model: Any, read: Any) -> None:
 
 
 class _Hedged(DaskEstimator):
-    _fit_training = fit_hedged
+    _fit_training = fit_hedged  # type: ignore[assignment]
     _note = """
     The default students and teachers have the coefficients of one machine: sums of
     products of every fold are enough. `teacher` and `student` must be None, and `cv` a
@@ -261,7 +261,7 @@ class HedgedDistillationRegressor(_Hedged, transfer.HedgedDistillationRegressor)
 
 # ------------------------------------------------------------------ linear models
 class _Linear(DaskEstimator):
-    _fit_training = fit_linear
+    _fit_training = fit_linear  # type: ignore[assignment]
     _note = """
     The method of one machine, with the same certificate; multipliers and slacks stay on
     the workers. `device` must be ``"cpu"``.
@@ -288,7 +288,7 @@ class LinearSVRPlus(_Linear, svm.LinearSVRPlus):
 class _Boosted(DaskEstimator):
     engine: Literal["cart", "xgboost"] = "xgboost"
 
-    _fit_training = fit_boosted
+    _fit_training = fit_boosted  # type: ignore[assignment]
     _note = """
     All workers boost in step. XGBoost cuts histograms differently for rows on several
     machines, so that trees may differ from those of one machine as those of XGBoost do.
