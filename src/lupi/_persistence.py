@@ -234,10 +234,9 @@ def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:
     sizes = {part.filename: part.file_size for part in archive.infolist()}
     total = sum(sizes.values())
     if total <= max_size and "schema.json" in sizes:
-        total = sizes["schema.json"]
-        for item in _dicts(json.loads(archive.read("schema.json"))):
-            name = item.get("file")
-            total += sizes.get(name, 0) if isinstance(name, str) else 0
+        items = _dicts(json.loads(archive.read("schema.json")))
+        files = [str(item.get("file")) for item in items]
+        total = sizes["schema.json"] + sum(sizes.get(name, 0) for name in files)
     if total > max_size:
         raise ModelFileError(
             f"{path} takes {total / 1e6:.0f} MB when it is unpacked, more than the "

@@ -196,11 +196,10 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     def _remember_privileged(self, table: Any) -> None:
         """Set the width and the names of the privileged table; None if all missing."""
         self.n_privileged_features_in_ = 0 if table is None else np.shape(table)[1]
-        names = None if table is None else feature_names(table)
-        if names is not None:
+        # Those of an earlier fit are there if warm_start keeps its state.
+        vars(self).pop("privileged_feature_names_in_", None)
+        if (names := feature_names(table)) is not None:
             self.privileged_feature_names_in_ = names
-        else:  # of an earlier fit, if warm_start keeps its state
-            self.__dict__.pop("privileged_feature_names_in_", None)
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         """Read `privileged` as numbers; a subclass may accept other values."""

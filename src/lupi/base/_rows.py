@@ -101,13 +101,9 @@ def missing_values(values: Any) -> np.ndarray:
     """Return which values are missing: NaN, None, NA or NaT."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values) | missing_values(values.data)
-    if not hasattr(values, "dtype"):
-        values = np.asarray(values, dtype=object)
-    values = np.asarray(values)
-    if values.dtype.kind in "fc":
+    values = np.asarray(values, None if hasattr(values, "dtype") else object)
+    if values.dtype.kind in "fcmM":
         return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
     mask = [_is_missing(value) for value in values.ravel()]

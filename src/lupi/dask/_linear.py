@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from dask.sizeof import sizeof
 from sklearn.base import is_classifier
 
@@ -70,13 +71,13 @@ def fit_linear(machine: Any, read: Any) -> None:
 
 def _check_dense(estimator: Any, training: Training) -> None:
     """Refuse sparse partitions."""
-    known = training.privileged
-    for table in [training.X] + ([] if known is None else [known.values]):
-        if not isinstance(table, np.ndarray):
-            raise TypeError(
-                f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
-                "sparse ones. Use map_blocks(lambda block: block.toarray())."
-            )
+    if sp.issparse(training.X) or sp.issparse(
+        getattr(training.privileged, "values", 0)
+    ):
+        raise TypeError(
+            f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
+            "sparse ones. Use map_blocks(lambda block: block.toarray())."
+        )
 
 
 def _binary(

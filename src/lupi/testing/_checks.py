@@ -416,44 +416,35 @@ def check_weight_zero_is_an_absent_row(data: Task) -> None:
 
 def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, type]]:
     """Yield y in containers with missing values, and the type of its values."""
-    absent = np.isnan(y)
-    objects = y.astype(object)
-    objects[absent] = None
+    absent, numbers = np.isnan(y), np.nan_to_num(y)
+    types: list[tuple[type, np.ndarray, tuple[str, ...]]]
+    types = [(float, numbers, ("Float64",))]
+    if classifier:
+        codes = numbers.astype(int)
+        words = np.array(["", "nan", "z"], dtype=object)[codes]
+        types += [(int, codes, ("Int64",)), (str, words, ("string", "category"))]
+        with_nan = [
+            np.nan if gone else w for w, gone in zip(words, absent, strict=True)
+        ]
+        yield "a list of words with NaN", with_nan, str
     yield "an array of floats with NaN", y, float
-    yield "an array of objects with None", objects, float
-    yield "a list with None", objects.tolist(), float
-    yield "a masked array", np.ma.masked_array(np.nan_to_num(y), absent), float
-    yield from _series(objects.tolist(), "Float64", float)
-    if not classifier:
-        return
-    codes = np.nan_to_num(y).astype(int)
-    whole = [None if gone else int(c) for c, gone in zip(codes, absent, strict=True)]
-    yield "a list of integers with None", whole, int
-    yield "a masked array of integers", np.ma.masked_array(codes, absent), int
-    yield from _series(whole, "Int64", int)
-    words = np.array(["", "nan", "z"], dtype=object)[codes]
-    words[absent] = None
-    yield "an array of words with None", words, str
-    yield from _series(words.tolist(), "string", str)
-    yield from _series(words.tolist(), "category", str)
-    words = words.copy()
-    words[absent] = np.nan
-    yield "a list of words with NaN", words.tolist(), str
+    for kind, values, dtypes in types:
+        objects = values.astype(object)
+        objects[absent] = None
+        yield f"an array of objects, {kind.__name__} and None", objects, kind
+        yield f"a list of {kind.__name__} with None", objects.tolist(), kind
+        if kind is not str:
+            yield "a masked array", np.ma.masked_array(values, absent), kind
+        if installed("pandas"):
+            import pandas as pd
 
+            for dtype in dtypes:
+                series = pd.Series(objects, dtype=dtype, index=np.arange(len(y))[::-1])
+                yield f"pandas' {dtype}", series, kind
+        if installed("polars"):
+            import polars as pl
 
-def _series(
-    values: list[Any], dtype: str, kind: type
-) -> Iterator[tuple[str, Any, type]]:
-    """Yield a series of each library that is installed."""
-    if installed("pandas"):
-        import pandas as pd
-
-        index = np.arange(len(values))[::-1]
-        yield f"pandas' {dtype}", pd.Series(values, dtype=dtype, index=index), kind
-    if installed("polars"):
-        import polars as pl
-
-        yield "a series of Polars", pl.Series(values), kind
+            yield "a series of Polars", pl.Series(objects.tolist()), kind
 
 
 def check_unlabelled_rows_are_refused_or_used(data: Task) -> None:
