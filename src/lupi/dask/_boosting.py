@@ -29,7 +29,6 @@ from lupi.dask._cluster import (
     joined,
     read_classes,
     require_values,
-    with_width,
 )
 
 # Seconds between two checks of whether all workers are still there.
@@ -144,7 +143,7 @@ def _boosted(
     from xgboost import collective
 
     # Workers whose rows have no X* stay in step with those that have it.
-    training = with_width(joined(parts), estimator.n_privileged_features_in_)
+    training = joined(parts, estimator.n_privileged_features_in_)
     targets = [training.y]
     if factor is not None:
         codes = np.searchsorted(estimator.classes_, training.y)

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import fields, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import itemgetter
 from typing import Any
 
@@ -82,13 +82,9 @@ class DaskParts:
             one.futures if isinstance(one, DaskParts) else self._repeated(one)
             for one in given
         ]
-        return DaskParts(
-            self.client,
-            (
-                self.client.submit(function, *arguments, pure=False)
-                for arguments in zip(self.futures, *columns, strict=True)
-            ),
-        )
+        calls = zip(self.futures, *columns, strict=True)
+        submit = partial(self.client.submit, function, pure=False)
+        return DaskParts(self.client, (submit(*arguments) for arguments in calls))
 
     def _repeated(self, value: Any) -> list[Any]:
         if len(pickle.dumps(value, protocol=5)) > LARGE:
@@ -140,15 +136,11 @@ def read_partitions(
     _check_tables(name, given)
     partitions = zip(*map(_delayed, given.values()), strict=True)
     task, local = dask.delayed(_checked, pure=False), estimator._local()
-    checked = DaskParts(
-        client,
-        client.compute(
-            [
-                task(number, local, check, list(given), *partition)
-                for number, partition in enumerate(partitions)
-            ]
-        ),
-    )
+    calls = [
+        task(number, local, check, list(given), *partition)
+        for number, partition in enumerate(partitions)
+    ]
+    checked = DaskParts(client, client.compute(calls))
     attributes, n_rows, n_labelled = zip(*checked.gather(_summary), strict=True)
     known = [each for each in attributes if each is not None]
     if not known:
@@ -302,25 +294,20 @@ def with_width(training: Training, width: int) -> Training:
     return replace(training, privileged=empty)
 
 
-def joined(parts: Sequence[Training]) -> Training:
-    """Return the rows of several parts, in their order."""
-    ends = np.cumsum([0, *(part.n_rows for part in parts)])
-    known = [
-        (first, part.privileged)
-        for first, part in zip(ends[:-1], parts, strict=True)
-        if part.privileged is not None
-    ]
-    privileged = None
-    if known:
-        values = np.concatenate([one.values for _, one in known])
-        rows = np.concatenate([first + one.rows for first, one in known])
-        privileged = Privileged(values, rows, int(ends[-1]))
+def joined(parts: Sequence[Training], width: int) -> Training:
+    """Return the rows of several parts, in their order, with X* of some width."""
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("X", "y", "weight")
     }
-    rows = np.arange(ends[-1])
-    return replace(parts[0], privileged=privileged, rows=rows, **columns)
+    n_rows = len(columns["y"])
+    if width:
+        known: Any = [with_width(part, width).privileged for part in parts]
+        firsts = np.cumsum([0, *(one.n_rows for one in known[:-1])])
+        values = np.concatenate([one.values for one in known])
+        rows = [k + one.rows for k, one in zip(firsts, known, strict=True)]
+        columns["privileged"] = Privileged(values, np.concatenate(rows), n_rows)
+    return replace(parts[0], rows=np.arange(n_rows), **columns)
 
 
 def read_classes(estimator: Any, training: DaskParts) -> np.ndarray:

@@ -71,9 +71,8 @@ def fit_linear(machine: Any, read: Any) -> None:
 
 def _check_dense(estimator: Any, training: Training) -> None:
     """Refuse sparse partitions."""
-    if sp.issparse(training.X) or sp.issparse(
-        getattr(training.privileged, "values", 0)
-    ):
+    tables = (training.X, getattr(training.privileged, "values", None))
+    if any(map(sp.issparse, tables)):
         raise TypeError(
             f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
             "sparse ones. Use map_blocks(lambda block: block.toarray())."
@@ -142,7 +141,8 @@ class DaskRows:
             _sampled, self.states, firsts, n_rows, sum(sizes), directions
         )
         some, chances = zip(*samples, strict=True)
-        problem = self.machine._problem(_data(joined(list(some)), self.machine))
+        together = joined(some, self.machine.n_privileged_features_in_)
+        problem = self.machine._problem(_data(together, self.machine))
         everything = np.arange(problem.n_rows)
         return restricted(problem, everything, share=np.concatenate(chances))
 

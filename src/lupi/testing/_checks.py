@@ -423,9 +423,7 @@ def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, typ
         codes = numbers.astype(int)
         words = np.array(["", "nan", "z"], dtype=object)[codes]
         types += [(int, codes, ("Int64",)), (str, words, ("string", "category"))]
-        with_nan = [
-            np.nan if gone else w for w, gone in zip(words, absent, strict=True)
-        ]
+        with_nan = np.where(absent, np.nan, words).tolist()
         yield "a list of words with NaN", with_nan, str
     yield "an array of floats with NaN", y, float
     for kind, values, dtypes in types:
