@@ -197,7 +197,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         """Set the width and the names of the privileged table; None if all missing."""
         self.n_privileged_features_in_ = 0 if table is None else np.shape(table)[1]
         # Those of an earlier fit are there if warm_start keeps its state.
-        vars(self).pop("privileged_feature_names_in_", None)
+        self.__dict__.pop("privileged_feature_names_in_", None)
         if (names := feature_names(table)) is not None:
             self.privileged_feature_names_in_ = names
 

@@ -329,10 +329,7 @@ def size_of_fields(part: Any) -> int:
 
 
 # -------------------------------------------------------------------------- joblib
-_DaskBackend: Any = DaskDistributedBackend
-
-
-class JoblibBackend(_DaskBackend):
+class JoblibBackend(DaskDistributedBackend):
     """Run the tasks of joblib on a Dask cluster, and send the data once.
 
     As ``joblib.parallel_config(backend="dask")``, with two differences, which matter

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partialmethod
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -117,21 +118,14 @@ class DaskRows:
         self.training, self.machine = training, machine
         self.states = training.map(_initial, machine)
 
-    def describe(self) -> Totals:
-        """Return the totals of the rows for the start and the certificate."""
-        return self._pass(LocalRows.describe)
-
-    def begin(self, typical: float, centered: bool) -> Totals:
-        """Set multipliers inside their bounds; return their functions."""
-        return self._pass(LocalRows.begin, typical, centered)
-
-    def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
-        """Run a pass over all rows and return the summed totals."""
-        return self._pass(LocalRows.total, one_pass, *arguments)
-
     def _pass(self, method: Callable[..., Totals], *arguments: Any) -> Totals:
+        """Call a method of the rows of every part; return the sum of its totals."""
         self.states = self.states.map(_passed, method, arguments)
         return self.states.sum(attrgetter("totals"))
+
+    describe = partialmethod(_pass, LocalRows.describe)
+    begin = partialmethod(_pass, LocalRows.begin)
+    total = partialmethod(_pass, LocalRows.total)
 
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
         """Return the problem of about this many rows, with costs scaled up."""
