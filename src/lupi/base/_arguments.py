@@ -174,13 +174,18 @@ def check_privileged(
     if privileged is None:
         return None
     name = name_of(estimator)
-    if keep_data_frame and is_data_frame(privileged):
-        check_shape(privileged, n_rows, name)
-        return _available(privileged, name, allow_partial)
     if len(getattr(privileged, "shape", ())) > 0:
         check_shape(privileged, n_rows, name)
+    if keep_data_frame and is_data_frame(privileged):
+        return _available(privileged, name, allow_partial)
     values = _as_matrix(privileged, name)
     check_shape(values, n_rows, name)
+    # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
+    # the sum overflows, the full check below follows.
+    entries = values.data if sp.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(entries.sum()):
+            return Privileged(values, np.arange(n_rows), n_rows)
     infinite = np.unique((abs(values) == np.inf).nonzero()[0])
     if len(infinite):
         raise ValueError(
@@ -239,8 +244,6 @@ def missing_rows(
     """
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
-    if n_rows is None:
-        n_rows = table.shape[0] if len(table.shape) else 0
     check_shape(table, n_rows, name_of(estimator))
     return _n_missing(table) == table.shape[1]
 
@@ -276,8 +279,8 @@ def _as_matrix(privileged: Any, name: str) -> Any:
         ) from error
 
 
-def check_shape(values: Any, n_rows: int, name: str) -> None:
-    """Refuse what is not a table with one row per training row."""
+def check_shape(values: Any, n_rows: int | None, name: str) -> None:
+    """Refuse what is not a table, or has another number of rows than X, if known."""
     shape = values.shape
     if len(shape) != 2:
         given = f"{len(shape)} dimensions."
@@ -290,7 +293,7 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
             f"{name} expected privileged to be 2-D, one row per training row and one "
             f"column per privileged feature, but got {given}"
         )
-    if values.shape[0] != n_rows:
+    if n_rows is not None and values.shape[0] != n_rows:
         raise ValueError(
             f"{name} got privileged with {values.shape[0]} rows for {n_rows} rows of "
             "X. Give one row for each, in the same order; a row without privileged "
