@@ -23,17 +23,12 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for_new_files())
+        # mkstemp makes files private. The umask can only be read by setting it.
+        os.umask(mask := os.umask(0))
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
     return path
-
-
-def _mode_for_new_files() -> int:
-    # mkstemp makes files private. The umask can only be read by setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

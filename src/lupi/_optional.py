@@ -53,8 +53,16 @@ def installed(name: str) -> bool:
     return True
 
 
-class _Optional(ModuleType):
-    """A proxy that imports a package when one of its names is first used."""
+class optional(ModuleType):
+    """A proxy of a package of `EXTRAS`, which is imported when it is first used.
+
+    Examples
+    --------
+    >>> from lupi._optional import optional
+    >>> pd = optional("pandas", "Reading tables")
+    >>> pd.Series([1, 2]).sum().item()
+    3
+    """
 
     def __init__(self, name: str, what: str):
         super().__init__(name)
@@ -64,19 +72,6 @@ class _Optional(ModuleType):
         if name.startswith("__"):  # looked for by tools that inspect modules
             raise AttributeError(name)
         return getattr(require(self.__name__, self._what), name)
-
-
-def optional(name: str, what: str) -> Any:
-    """Return a proxy of a package of `EXTRAS`, imported when it is first used.
-
-    Examples
-    --------
-    >>> from lupi._optional import optional
-    >>> pd = optional("pandas", "Reading tables")
-    >>> pd.Series([1, 2]).sum().item()
-    3
-    """
-    return _Optional(name, what)
 
 
 _CORE = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "skops")

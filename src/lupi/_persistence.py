@@ -25,7 +25,7 @@ import os
 import platform
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -152,8 +152,13 @@ def load(path: str | os.PathLike[str], *, max_size: int = MAX_SIZE) -> Any:
     return load_with_details(path, max_size=max_size)[0]
 
 
-def _dumped(model: BaseEstimator, keep_privileged: bool) -> bytes:
+def model_file(
+    model: BaseEstimator, details: Mapping[str, Any], *, keep_privileged: bool = False
+) -> bytes:
+    """Return the file of a model and of details about it, as bytes."""
     import skops.io
+
+    from lupi import __version__
 
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(
@@ -181,16 +186,6 @@ def _dumped(model: BaseEstimator, keep_privileged: bool) -> bytes:
             f"This {type(model).__name__} cannot be saved, since lupi.load would "
             f"refuse it: {error}. Fit it again."
         ) from error
-    return data
-
-
-def model_file(
-    model: BaseEstimator, details: Mapping[str, Any], *, keep_privileged: bool = False
-) -> bytes:
-    """Return the file of a model and of details about it, as bytes."""
-    from lupi import __version__
-
-    data = _dumped(model, keep_privileged)
     about = {
         "format": _FORMAT,
         "lupi": __version__,
@@ -239,10 +234,9 @@ def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:
     sizes = {part.filename: part.file_size for part in archive.infolist()}
     total = sum(sizes.values())
     if total <= max_size and "schema.json" in sizes:
-        total = sizes["schema.json"]
-        for item in _dicts(json.loads(archive.read("schema.json"))):
-            name = item.get("file")
-            total += sizes.get(name, 0) if isinstance(name, str) else 0
+        items = _dicts(json.loads(archive.read("schema.json")))
+        files = [str(item.get("file")) for item in items]
+        total = sizes["schema.json"] + sum(sizes.get(name, 0) for name in files)
     if total > max_size:
         raise ModelFileError(
             f"{path} takes {total / 1e6:.0f} MB when it is unpacked, more than the "
@@ -305,38 +299,28 @@ def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
 
 def _tree_nodes(root: Any) -> list[Any]:
     """Return the nodes of decision trees; their arrays can be constructed alone."""
+    from skops.io._audit import Node
     from skops.io._general import TypeNode
     from skops.io._sklearn import TreeNode
 
+    def nodes(root: Any) -> Iterator[Any]:
+        return (item for item in parts_of(root, below) if isinstance(item, Node))
+
+    def below(item: Any) -> Iterable[Any]:
+        if isinstance(item, Node):
+            return [*item.children.values(), getattr(item, "cached", None)]
+        return contents(item)
+
     trees = []
-    for node in _nodes(root):
+    for node in nodes(root):
         if isinstance(node, TreeNode):
             trees.append(node)
-            inside = _nodes(list(node.children.values()))
+            inside = nodes(list(node.children.values()))
             if any(isinstance(one, TreeNode) for one in inside):
                 raise ValueError("it has a decision tree inside of another one")
         elif node.class_name == "Tree" and not isinstance(node, TypeNode):
             raise ValueError("it creates a decision tree without its nodes")
     return trees
-
-
-def _nodes(root: Any) -> list[Any]:
-    """Return all nodes below an item, each once."""
-    from skops.io._audit import Node
-
-    seen: dict[int, Any] = {}
-    waiting = [root]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-        elif isinstance(item, Node) and id(item) not in seen:
-            seen[id(item)] = item
-            waiting.extend(item.children.values())
-            waiting.append(getattr(item, "cached", None))
-    return list(seen.values())
 
 
 def _follow_moves(description: Any) -> None:
@@ -359,14 +343,7 @@ def _follow_moves(description: Any) -> None:
 
 def _dicts(description: Any) -> Iterator[dict[str, Any]]:
     """Yield all dictionaries inside a description, which may be nested deeply."""
-    waiting = [description]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            yield item
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
+    return (item for item in parts_of(description) if isinstance(item, dict))
 
 
 # ------------------------------------------------------------------------- rows of X*
@@ -378,7 +355,7 @@ def without_privileged(model: BaseEstimator) -> BaseEstimator:
     attributes, other objects have None.
     """
     model = copy.deepcopy(model)
-    for part, _ in parts_of(model):
+    for part in parts_of(model):
         for name in getattr(type(part), "_privileged_state", ()):
             vars(part).pop(name, None)
             if not isinstance(part, BaseEstimator):
@@ -389,7 +366,7 @@ def without_privileged(model: BaseEstimator) -> BaseEstimator:
 
 
 # ------------------------------------------------------------------------------ types
-# Names of types and functions by module, besides `search_types`. Those of skrub,
+# Names of types and functions by module, besides scores and splitters. Those of skrub,
 # pandas and time zones are parts of a fitted skrub.TableVectorizer. Sparse arrays are
 # read without pickle; skops trusts only their base classes. It leaves out decision
 # trees, as scikit-learn follows their indices unchecked; these are checked below.
@@ -431,18 +408,14 @@ FOREIGN_TYPES = frozenset(
 )
 
 
-def search_types() -> Iterator[str]:
-    """Yield the names of scikit-learn's scores and splitters."""
-    scores = [get_scorer(name)._score_func for name in get_scorer_names()]
-    kinds = [kind for kind in vars(_split).values() if isinstance(kind, type)]
-    for one in (*scores, *(kind for kind in kinds if hasattr(kind, "split"))):
-        yield f"{one.__module__}.{one.__name__}"
-
-
 def trusted_types() -> frozenset[str]:
     """Return the names of all types that a file may hold, declared ones included."""
     load_models()
-    return frozenset((*STORED, *FOREIGN_TYPES, *search_types()))
+    scores = [get_scorer(name)._score_func for name in get_scorer_names()]
+    kinds = [kind for kind in vars(_split).values() if isinstance(kind, type)]
+    found = (*scores, *(kind for kind in kinds if hasattr(kind, "split")))
+    names = (f"{one.__module__}.{one.__name__}" for one in found)
+    return frozenset((*STORED, *FOREIGN_TYPES, *names))
 
 
 # ----------------------------------------------------------------------------- arrays
@@ -466,38 +439,45 @@ SHAPES: dict[str, tuple[str, ...]] = {
 
 def check_model(model: Any) -> None:
     """Raise a ValueError for a model with arrays that do not fit each other."""
-    for part, owner in parts_of(model):
+    parts = list(parts_of(model))
+    models = [part for part in parts if isinstance(part, BaseDecisionTree)]
+    trees = {id(vars(one).get("tree_")) for one in models}
+    for part in parts:
         if isinstance(part, Tree):
-            must_fit(isinstance(owner, BaseDecisionTree), "a tree belongs to no model")
+            must_fit(id(part) in trees, "a tree belongs to no model")
         for kinds, attribute, check in CHECKS:
             if isinstance(part, kinds) and hasattr(part, attribute):
                 check(part)
-        if hasattr(part, "__dict__") and not isinstance(part, type):
+        if hasattr(part, "__dict__"):
             check_shapes(part)
             if hasattr(type(part), "_check_state"):
                 part._check_state()
 
 
-def parts_of(model: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield all objects inside a model, each once, with the object that holds it."""
+def contents(part: Any) -> Iterable[Any]:
+    """Return the objects that a container or an object holds."""
+    if isinstance(part, Mapping):
+        return part.values()
+    if isinstance(part, list | tuple | set | frozenset):
+        return part
+    if isinstance(part, np.ndarray):
+        return part.ravel().tolist() if part.dtype == object else ()
+    return getattr(part, "__dict__", {}).values()
+
+
+def parts_of(
+    root: Any, inside: Callable[[Any], Iterable[Any]] = contents
+) -> Iterator[Any]:
+    """Yield an object and all objects inside of it, each once, without numbers."""
     seen: set[int] = set()
-    waiting: list[tuple[Any, Any]] = [(model, None)]
+    waiting = [root]
     while waiting:
-        part, owner = waiting.pop()
+        part = waiting.pop()
         if id(part) in seen or isinstance(part, str | bytes | int | float | type):
             continue
         seen.add(id(part))
-        yield part, owner
-        inside: Any = ()
-        if isinstance(part, Mapping):
-            inside = part.values()
-        elif isinstance(part, list | tuple | set | frozenset):
-            inside = part
-        elif isinstance(part, np.ndarray):
-            inside = part.ravel().tolist() if part.dtype == object else ()
-        elif hasattr(part, "__dict__"):
-            inside, owner = vars(part).values(), part
-        waiting.extend((one, owner) for one in inside)
+        yield part
+        waiting.extend(inside(part))
 
 
 def check_shapes(part: Any) -> None:

@@ -31,7 +31,6 @@ from lupi.base._rows import (
     missing_cells,
     missing_values,
     name_of,
-    refuse_series,
     refuse_text,
     take_rows,
 )
@@ -175,8 +174,9 @@ def check_privileged(
     if privileged is None:
         return None
     name = name_of(estimator)
-    if keep_data_frame and is_data_frame(privileged):
+    if len(getattr(privileged, "shape", ())) > 0:
         check_shape(privileged, n_rows, name)
+    if keep_data_frame and is_data_frame(privileged):
         return _available(privileged, name, allow_partial)
     values = _as_matrix(privileged, name)
     check_shape(values, n_rows, name)
@@ -242,11 +242,8 @@ def missing_rows(
     >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
     array([False,  True, False])
     """
-    refuse_series(table, name_of(estimator))
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
-    if n_rows is None:
-        n_rows = table.shape[0] if len(table.shape) else 0
     check_shape(table, n_rows, name_of(estimator))
     return _n_missing(table) == table.shape[1]
 
@@ -260,7 +257,6 @@ def _as_matrix(privileged: Any, name: str) -> Any:
             f"{name} expected privileged to be a table of numbers with one row per "
             f"training row, but got {privileged!r}."
         )
-    refuse_series(privileged, name)
     refuse_text(privileged, name)
     try:
         return check_array(
@@ -283,19 +279,21 @@ def _as_matrix(privileged: Any, name: str) -> Any:
         ) from error
 
 
-def check_shape(values: Any, n_rows: int, name: str) -> None:
-    """Refuse what is not a table with one row per training row."""
+def check_shape(values: Any, n_rows: int | None, name: str) -> None:
+    """Refuse what is not a table, or has another number of rows than X, if known."""
     shape = values.shape
     if len(shape) != 2:
         given = f"{len(shape)} dimensions."
-        if len(shape) == 1:
+        if hasattr(values, "to_frame"):
+            given = "a Series. Pass privileged.to_frame()."
+        elif len(shape) == 1:
             given = f"a 1-D array of length {shape[0]}. Use privileged.reshape(-1, 1) "
             given += "if it is one feature."
         raise ValueError(
             f"{name} expected privileged to be 2-D, one row per training row and one "
             f"column per privileged feature, but got {given}"
         )
-    if values.shape[0] != n_rows:
+    if n_rows is not None and values.shape[0] != n_rows:
         raise ValueError(
             f"{name} got privileged with {values.shape[0]} rows for {n_rows} rows of "
             "X. Give one row for each, in the same order; a row without privileged "
@@ -415,17 +413,10 @@ def missing_targets(y: Any) -> np.ndarray:
     >>> missing_targets(["ill", None, "nan", "", float("nan")])
     array([False,  True, False, False,  True])
     """
-    if hasattr(y, "isna"):  # pandas
-        return _column_mask(y.isna())
     try:
-        return _column_mask(missing_values(y))
+        mask = np.asarray(y.isna() if hasattr(y, "isna") else missing_values(y))
     except ValueError:  # ragged
-        return np.zeros(0, dtype=bool)
-
-
-def _column_mask(mask: Any) -> np.ndarray:
-    """Return a mask with one entry per row; empty if it is not a single column."""
-    mask = np.asarray(mask, dtype=bool)
+        mask = np.empty((0, 1), dtype=bool)
     column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
     return mask.ravel() if column else np.zeros(0, dtype=bool)
 
@@ -607,9 +598,8 @@ class Training(Generic[Settled]):
         """
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
-        privileged, unlabelled = self.privileged, self.unlabelled
-        if unlabelled is not None:
-            unlabelled = unlabelled[index]
+        privileged = self.privileged
+        unlabelled = None if self.unlabelled is None else self.unlabelled[index]
         return replace(
             self,
             X=take_rows(self.X, index),
@@ -618,9 +608,7 @@ class Training(Generic[Settled]):
             weight=self.weight[index],
             rows=self.rows[index],
             extra={name: values[index] for name, values in self.extra.items()},
-            unlabelled=None
-            if unlabelled is None or not unlabelled.any()
-            else unlabelled,
+            unlabelled=unlabelled if np.any(unlabelled) else None,
         )
 
     def counted(self) -> Training[Settled]:

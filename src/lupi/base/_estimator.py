@@ -196,11 +196,10 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     def _remember_privileged(self, table: Any) -> None:
         """Set the width and the names of the privileged table; None if all missing."""
         self.n_privileged_features_in_ = 0 if table is None else np.shape(table)[1]
-        names = None if table is None else feature_names(table)
-        if names is not None:
+        # Those of an earlier fit are there if warm_start keeps its state.
+        self.__dict__.pop("privileged_feature_names_in_", None)
+        if (names := feature_names(table)) is not None:
             self.privileged_feature_names_in_ = names
-        else:  # of an earlier fit, if warm_start keeps its state
-            self.__dict__.pop("privileged_feature_names_in_", None)
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         """Read `privileged` as numbers; a subclass may accept other values."""
@@ -298,10 +297,7 @@ class DecisionClassifier(ClassifierMixin):
     """Labels by decision values: of two classes by their sign, else by the largest."""
 
     classes_: np.ndarray
-
-    def _decisions(self, X: Any) -> np.ndarray:
-        """Return the decision values; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _decisions.")
+    _decisions: Callable[[Any], np.ndarray]  # the decision values, by subclasses
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values; privileged features are not needed.
@@ -347,9 +343,7 @@ class DecisionClassifier(ClassifierMixin):
 class TargetRegressor(RegressorMixin):
     """Predictions of a regressor."""
 
-    def _targets(self, X: Any) -> np.ndarray:
-        """Return the predicted targets; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _targets.")
+    _targets: Callable[[Any], np.ndarray]  # the predicted targets, by subclasses
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict targets; privileged features are not needed.
@@ -370,9 +364,7 @@ class TargetRegressor(RegressorMixin):
 class ScoreClassifier(DecisionClassifier):
     """Predictions of a classifier whose probabilities are the softmax of scores."""
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Return one column of scores per class; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _scores.")
+    _scores: Callable[[Any], np.ndarray]  # one column per class, by subclasses
 
     def _decisions(self, X: Any) -> np.ndarray:
         scores = self._scores(X)

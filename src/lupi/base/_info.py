@@ -247,13 +247,10 @@ class Declared:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = {
-            name: constraints
-            for kind in reversed(cls.__mro__)
-            for name, constraints in vars(kind)
-            .get("_parameter_constraints", {})
-            .items()
-        }
+        constraints: Constraints = {}
+        for kind in reversed(cls.__mro__):
+            constraints |= vars(kind).get("_parameter_constraints", {})
+        cls._parameter_constraints = constraints
         if "__lupi_info__" in vars(cls):
             _DECLARED[f"{cls.__module__}.{cls.__name__}"] = stored(cls)
 

@@ -210,9 +210,7 @@ class Delegate:
         """Return the stage."""
         return getattr(self, "estimator_", self.estimator)  # type: ignore[attr-defined]
 
-    def _stage_features(self, X: Any) -> Any:
-        """Return the features that the stage receives for rows of X."""
-        raise TypeError(f"{type(self).__name__} does not define _stage_features.")
+    _stage_features: Callable[[Any], Any]
 
     @available_if(stage_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
@@ -322,11 +320,9 @@ class Wrapper(Delegate):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         inner = get_tags(self.estimator)  # type: ignore[attr-defined]
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.non_deterministic = inner.non_deterministic
+        for name in ("sparse", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        own = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags")
+        for name in (*own, "non_deterministic"):
+            setattr(tags, name, getattr(inner, name))
         return tags

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils.validation import validate_data
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import (
+    _check_estimator_name,
+    _num_samples,
+    validate_data,
+)
 
 from lupi._optional import optional
 from lupi._stored import stored
@@ -36,23 +41,16 @@ def as_numpy(values: Any) -> Any:
     return values
 
 
-def n_rows_of(table: Any) -> int:
-    """Return the number of rows of a table; a sparse matrix has no ``len``."""
-    return table.shape[0] if hasattr(table, "shape") else len(table)
+n_rows_of = _num_samples
+# Columns by position, in a container of the same type.
+take_columns = partial(_safe_indexing, axis=1)
 
 
 def take_rows(table: Any, index: Any) -> Any:
     """Return rows by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
+    if isinstance(table, np.ndarray) or sp.issparse(table):  # much faster
         return table[index]
-    return safe_indexing(table, index)
-
-
-def take_columns(table: Any, index: Any) -> Any:
-    """Return columns by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
-        return table[:, index]
-    return safe_indexing(table, index, axis=1)
+    return _safe_indexing(table, index)
 
 
 def dense(table: Any) -> np.ndarray:
@@ -97,9 +95,7 @@ def feature_names(table: Any) -> np.ndarray | None:
 
 def name_of(estimator: Any) -> str:
     """Return the name of an estimator in error messages."""
-    if estimator is None:
-        return "The estimator"
-    return estimator if isinstance(estimator, str) else type(estimator).__name__
+    return _check_estimator_name(estimator) or "The estimator"
 
 
 def list_rows(rows: np.ndarray) -> str:
@@ -111,13 +107,9 @@ def missing_values(values: Any) -> np.ndarray:
     """Return which values are missing: NaN, None, NA or NaT."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values) | missing_values(values.data)
-    if not hasattr(values, "dtype"):
-        values = np.asarray(values, dtype=object)
-    values = np.asarray(values)
-    if values.dtype.kind in "fc":
+    values = np.asarray(values, None if hasattr(values, "dtype") else object)
+    if values.dtype.kind in "fcmM":
         return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
     mask = [_is_missing(value) for value in values.ravel()]
@@ -159,16 +151,6 @@ def read_groups(groups: Any, n_rows: int) -> np.ndarray:
     if groups.dtype == object and len({*map(type, groups)}) > 1:
         groups = np.array([str(group) for group in groups])  # types do not compare
     return groups
-
-
-def refuse_series(privileged: Any, name: str) -> None:
-    """Refuse a single column of pandas or Polars."""
-    if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
-        raise ValueError(
-            f"{name} expected privileged to be a table, one row per training row and "
-            "one column per privileged feature, but got a Series. Pass "
-            "privileged.to_frame()."
-        )
 
 
 def refuse_text(privileged: Any, name: str) -> None:
@@ -224,21 +206,21 @@ def _holds_text(values: Any) -> bool:
     return values.dtype.kind in "SUMm"
 
 
-def has_index(table: Any) -> bool:
-    """Return whether an object is a pandas table, whose rows have labels."""
-    index = getattr(table, "index", None)
-    return hasattr(table, "reindex") and hasattr(index, "equals")
+def have_other_indexes(*tables: Any) -> bool:
+    """Return whether two tables of pandas, whose rows have labels, differ in these."""
+    if not all(
+        hasattr(table, "reindex") and hasattr(table.index, "equals") for table in tables
+    ):
+        return False
+    return not tables[0].index.equals(tables[1].index)
 
 
 def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
     """Refuse a privileged table whose index differs from that of X."""
-    if not (has_index(X) and has_index(privileged)):
-        return
-    ours, theirs = X.index, privileged.index
-    if not ours.equals(theirs):
+    if have_other_indexes(X, privileged):
         raise ValueError(
             f"{name} got privileged with another index than X: "
-            f"{_index_difference(ours, theirs)}"
+            f"{_index_difference(X.index, privileged.index)}"
         )
 
 
@@ -248,11 +230,9 @@ def aligned(X: Any, privileged: Any) -> Any:
     A row of X whose label is not in the privileged table becomes a row of NaN, that is,
     a row without privileged information.
     """
-    if not (has_index(X) and has_index(privileged)):
+    if not have_other_indexes(X, privileged):
         return privileged
     ours, theirs = X.index, privileged.index
-    if ours.equals(theirs):
-        return privileged
     for name, index in (("X", ours), ("privileged", theirs)):
         if not index.is_unique:
             again = index[index.duplicated()][0]
@@ -356,20 +336,19 @@ def side_by_side(X: Any, privileged: Any) -> Any:
         if sp.issparse(X) or sp.issparse(privileged):
             return sp.hstack([X, privileged], format="csr")
         return np.hstack([X, privileged])
-    left, right = as_data_frame(X), as_data_frame(privileged)
-    names = [feature_names(X), feature_names(privileged)]
-    if names[0] is None and names[1] is None:
-        return pd.concat([left, right], axis=1, ignore_index=True)
-    if names[0] is None:
-        left = left.set_axis([f"x{i}" for i in range(left.shape[1])], axis=1)
-    if names[1] is None:
-        count = range(right.shape[1])
-        right = right.set_axis([f"privileged{i}" for i in count], axis=1)
-    shared = [name for name in left.columns if name in set(right.columns)]
+    frames = [as_data_frame(X), as_data_frame(privileged)]
+    unnamed = [feature_names(table) is None for table in (X, privileged)]
+    if all(unnamed):
+        return pd.concat(frames, axis=1, ignore_index=True)
+    for number, letter in enumerate(("x", "privileged")):
+        if unnamed[number]:
+            names = [f"{letter}{i}" for i in range(frames[number].shape[1])]
+            frames[number] = frames[number].set_axis(names, axis=1)
+    shared = [name for name in frames[0].columns if name in set(frames[1].columns)]
     if shared:
         raise ValueError(
             f"X and privileged both have a column {shared[0]!r}, but their columns are "
             "put into one table, where names must be unique. Rename one of them, for "
             "example with privileged.add_suffix('_later')."
         )
-    return pd.concat([left, right], axis=1)
+    return pd.concat(frames, axis=1)

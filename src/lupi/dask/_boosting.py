@@ -21,27 +21,24 @@ from distributed.comm import get_address_host
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from lupi.base import Training, atomic_fit, binary_problems
+from lupi.base import Training, binary_problems
 from lupi.boosting._engines import import_xgboost, together
 from lupi.dask._cluster import (
     DaskParts,
     fitted_attributes,
     joined,
     read_classes,
-    read_partitions,
     require_values,
-    with_width,
 )
 
 # Seconds between two checks of whether all workers are still there.
 PAUSE = 0.05
 
 
-@atomic_fit
-def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
-    """Fit an ordinary model of iterative privileged learning to Dask collections."""
+def fit_boosted(model: Any, read: Any) -> None:
+    """Fit a model of iterative privileged learning to Dask collections."""
     require_values(
-        ordinary,
+        model,
         "boosts by the collective of XGBoost",
         engine="xgboost",
         device="cpu",
@@ -49,14 +46,14 @@ def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
         warm_start=False,
         n_iter_no_change=None,
     )
-    training = read_partitions(ordinary, client, tables, _check_numbers)
-    factor = read_classes(ordinary, training) if is_classifier(ordinary) else None
-    seeded = copy(ordinary)
+    training = read(_check_numbers)
+    factor = read_classes(model, training) if is_classifier(model) else None
+    seeded = copy(model)
     if not isinstance(seeded.random_state, int | np.integer):
         # All workers have to draw the same numbers.
         rng = check_random_state(seeded.random_state)
         seeded.random_state = int(rng.randint(2**31 - 1))
-    vars(ordinary).update(_boost_in_step(training, seeded, factor))
+    vars(model).update(_boost_in_step(training, seeded, factor))
 
 
 def _check_numbers(estimator: Any, training: Training) -> None:
@@ -146,7 +143,7 @@ def _boosted(
     from xgboost import collective
 
     # Workers whose rows have no X* stay in step with those that have it.
-    training = with_width(joined(parts), estimator.n_privileged_features_in_)
+    training = joined(parts, estimator.n_privileged_features_in_)
     targets = [training.y]
     if factor is not None:
         codes = np.searchsorted(estimator.classes_, training.y)

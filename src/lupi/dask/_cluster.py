@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import pickle
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
-from functools import reduce
-from operator import attrgetter
+from dataclasses import fields, replace
+from functools import partial, reduce
+from operator import itemgetter
 from typing import Any
 
 import dask
@@ -27,7 +26,7 @@ import dask.array as da
 import distributed
 import numpy as np
 from dask.sizeof import sizeof
-from joblib._dask import DaskDistributedBackend
+from joblib._dask import DaskDistributedBackend, is_weakrefable
 from sklearn.base import clone
 
 from lupi._parts import add
@@ -83,13 +82,9 @@ class DaskParts:
             one.futures if isinstance(one, DaskParts) else self._repeated(one)
             for one in given
         ]
-        return DaskParts(
-            self.client,
-            (
-                self.client.submit(function, *arguments, pure=False)
-                for arguments in zip(self.futures, *columns, strict=True)
-            ),
-        )
+        calls = zip(self.futures, *columns, strict=True)
+        submit = partial(self.client.submit, function, pure=False)
+        return DaskParts(self.client, (submit(*arguments) for arguments in calls))
 
     def _repeated(self, value: Any) -> list[Any]:
         if len(pickle.dumps(value, protocol=5)) > LARGE:
@@ -119,24 +114,9 @@ def _sum(*parts: Any) -> Any:
 
 
 # ------------------------------------------------------------------------- reading
-def is_frame(table: Any) -> bool:
-    """Return whether a Dask collection is a data frame or a series."""
-    return hasattr(table, "npartitions") and not isinstance(table, da.Array)
-
-
 def is_collection(table: Any) -> bool:
     """Return whether a table is a Dask array, data frame or series."""
-    return isinstance(table, da.Array) or (
-        dask.is_dask_collection(table) and is_frame(table)
-    )
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A checked partition: the attributes that reading it sets, and its rows."""
-
-    attributes: dict[str, Any]
-    training: Training
+    return dask.is_dask_collection(table) and hasattr(table, "npartitions")
 
 
 def read_partitions(
@@ -153,19 +133,14 @@ def read_partitions(
     """
     name = type(estimator).__name__
     given = {key: table for key, table in tables.items() if table is not None}
-    _check_collections(name, given)
-    _check_partitions(name, given)
+    _check_tables(name, given)
     partitions = zip(*map(_delayed, given.values()), strict=True)
-    task = dask.delayed(_checked, pure=False)
-    checked = DaskParts(
-        client,
-        client.compute(
-            [
-                task(number, estimator, check, list(given), *partition)
-                for number, partition in enumerate(partitions)
-            ]
-        ),
-    )
+    task, local = dask.delayed(_checked, pure=False), estimator._local()
+    calls = [
+        task(number, local, check, list(given), *partition)
+        for number, partition in enumerate(partitions)
+    ]
+    checked = DaskParts(client, client.compute(calls))
     attributes, n_rows, n_labelled = zip(*checked.gather(_summary), strict=True)
     known = [each for each in attributes if each is not None]
     if not known:
@@ -179,10 +154,11 @@ def read_partitions(
             "outcome to learn. Give y for some of the rows."
         )
     vars(estimator).update(_merged(known, name))
-    return checked.where(n_rows).map(attrgetter("training"))
+    return checked.where(n_rows).map(itemgetter(1))
 
 
-def _check_collections(name: str, given: dict[str, Any]) -> None:
+def _check_tables(name: str, given: dict[str, Any]) -> None:
+    """Refuse tables that are divided differently, as far as that is known."""
     for key, table in given.items():
         if not is_collection(table):
             raise TypeError(
@@ -192,10 +168,6 @@ def _check_collections(name: str, given: dict[str, Any]) -> None:
             )
     if "y" not in given:
         raise ValueError(f"lupi.dask.{name} needs y, but got None.")
-
-
-def _check_partitions(name: str, given: dict[str, Any]) -> None:
-    """Refuse tables that are divided differently, as far as that is known."""
     wanted = _chunks(given["X"])
     for key, table in given.items():
         sizes = _chunks(table)
@@ -212,7 +184,8 @@ def _check_partitions(name: str, given: dict[str, Any]) -> None:
 
 def _chunks(table: Any) -> tuple[float, ...]:
     """Return the rows of every partition, NaN if they are not known."""
-    return (np.nan,) * table.npartitions if is_frame(table) else table.chunks[0]
+    array = isinstance(table, da.Array)
+    return table.chunks[0] if array else (np.nan,) * table.npartitions
 
 
 def _different_sizes(number: int, n_rows: float, key: str, size: float) -> ValueError:
@@ -225,7 +198,7 @@ def _different_sizes(number: int, n_rows: float, key: str, size: float) -> Value
 
 def _delayed(table: Any) -> list[Any]:
     """Return the partitions, each with whole rows."""
-    if is_frame(table):
+    if not isinstance(table, da.Array):
         return table.to_delayed()
     whole = table.rechunk({1: -1}) if table.ndim == 2 else table
     # Not optimized one by one: what several tables share is computed once.
@@ -234,8 +207,11 @@ def _delayed(table: Any) -> list[Any]:
 
 def _checked(
     number: int, estimator: Any, check: Any, names: list[str], *tables: Any
-) -> Checked | None:
-    """Check one partition; None if it has no row of positive weight."""
+) -> tuple[dict[str, Any], Training] | None:
+    """Return the attributes that reading a partition sets, and its rows.
+
+    None if it has no row of positive weight.
+    """
     given = dict(zip(names, tables, strict=True))
     n_rows = n_rows_of(given["X"])
     for key, table in given.items():
@@ -262,7 +238,7 @@ def _checked(
         raise type(error)(f"Partition {number}: {error}") from None
     if no_labels:
         training = replace(training, unlabelled=unlabelled)
-    return Checked(fitted_attributes(estimator), training.learnable())
+    return fitted_attributes(estimator), training.learnable()
 
 
 def fitted_attributes(estimator: Any) -> dict[str, Any]:
@@ -271,11 +247,14 @@ def fitted_attributes(estimator: Any) -> dict[str, Any]:
     return {k: value for k, value in vars(estimator).items() if k not in parameters}
 
 
-def _summary(part: Checked | None) -> tuple[dict[str, Any] | None, int, int]:
+def _summary(
+    part: tuple[dict[str, Any], Training] | None,
+) -> tuple[dict[str, Any] | None, int, int]:
     """Return the attributes, the number of rows and the number of labelled rows."""
     if part is None:
         return None, 0, 0
-    return part.attributes, part.training.n_rows, len(part.training.labelled)
+    attributes, training = part
+    return attributes, training.n_rows, len(training.labelled)
 
 
 def _merged(attributes: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -315,27 +294,20 @@ def with_width(training: Training, width: int) -> Training:
     return replace(training, privileged=empty)
 
 
-def joined(parts: Sequence[Training]) -> Training:
-    """Return the rows of several parts, in their order."""
-    ends = np.cumsum([0, *(part.n_rows for part in parts)])
-    known = [
-        (first, part.privileged)
-        for first, part in zip(ends[:-1], parts, strict=True)
-        if part.privileged is not None
-    ]
-    privileged = None
-    if known:
-        values = np.concatenate([one.values for _, one in known])
-        rows = np.concatenate([first + one.rows for first, one in known])
-        privileged = Privileged(values, rows, int(ends[-1]))
-    return replace(
-        parts[0],
-        X=np.concatenate([part.X for part in parts]),
-        y=np.concatenate([part.y for part in parts]),
-        privileged=privileged,
-        weight=np.concatenate([part.weight for part in parts]),
-        rows=np.arange(ends[-1]),
-    )
+def joined(parts: Sequence[Training], width: int) -> Training:
+    """Return the rows of several parts, in their order, with X* of some width."""
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("X", "y", "weight")
+    }
+    n_rows = len(columns["y"])
+    if width:
+        known: Any = [with_width(part, width).privileged for part in parts]
+        firsts = np.cumsum([0, *(one.n_rows for one in known[:-1])])
+        values = np.concatenate([one.values for one in known])
+        rows = [k + one.rows for k, one in zip(firsts, known, strict=True)]
+        columns["privileged"] = Privileged(values, np.concatenate(rows), n_rows)
+    return replace(parts[0], rows=np.arange(n_rows), **columns)
 
 
 def read_classes(estimator: Any, training: DaskParts) -> np.ndarray:
@@ -350,17 +322,14 @@ def _class_totals(training: Training, classes: np.ndarray) -> np.ndarray:
     return np.bincount(codes, training.weight, len(classes))
 
 
-@sizeof.register((Checked, Privileged, Training))
+@sizeof.register((Privileged, Training))
 def size_of_fields(part: Any) -> int:
     """Return the bytes of a data class; the scheduler weighs transfers by them."""
     return sum(sizeof(getattr(part, field.name)) for field in fields(part))
 
 
 # -------------------------------------------------------------------------- joblib
-_DaskBackend: Any = DaskDistributedBackend
-
-
-class JoblibBackend(_DaskBackend):
+class JoblibBackend(DaskDistributedBackend):
     """Run the tasks of joblib on a Dask cluster, and send the data once.
 
     As ``joblib.parallel_config(backend="dask")``, with two differences, which matter
@@ -403,17 +372,6 @@ class JoblibBackend(_DaskBackend):
     def __init__(self, client: Any = None, **submit_kwargs: Any):
         client = find_client(client, type(self).__name__)
         super().__init__(client=client, **submit_kwargs)
-        self._sent: dict[int, tuple[Any, Any]] = {}
-
-    def start_call(self) -> None:
-        """Begin a call of `joblib.Parallel`."""
-        super().start_call()
-        self._sent = {}
-
-    def stop_call(self) -> None:
-        """End a call of `joblib.Parallel`, and release its data on the cluster."""
-        super().stop_call()
-        self._sent = {}
 
     def submit(self, func: Any, callback: Any = None) -> Any:
         """Send a batch of tasks, with futures in place of large arguments.
@@ -446,18 +404,11 @@ class JoblibBackend(_DaskBackend):
 
     def _future(self, value: Any) -> Any:
         """Return a future of what joblib would scatter, or the value itself."""
-        if id(value) not in self._sent:
-            if not _has_weakref(value) or sizeof(value) <= LARGE_FOR_JOBLIB:
+        sent = self.call_data_futures  # of joblib, until the end of the call
+        try:
+            return sent[value]
+        except KeyError:
+            if not is_weakrefable(value) or sizeof(value) <= LARGE_FOR_JOBLIB:
                 return value
-            # Holding the value keeps its id from being used for another one.
-            self._sent[id(value)] = value, send_once(self.client, value)
-        return self._sent[id(value)][1]
-
-
-def _has_weakref(value: Any) -> bool:
-    """Return whether joblib scatters values of this type: no number, text or list."""
-    try:
-        weakref.ref(value)
-    except TypeError:
-        return False
-    return True
+            sent[value] = send_once(self.client, value)
+            return sent[value]

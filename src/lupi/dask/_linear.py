@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from dask.sizeof import sizeof
 from sklearn.base import is_classifier
 
@@ -29,12 +30,11 @@ from lupi._convex.solution import (
     strict_products,
 )
 from lupi._convex.tuning import DEFAULT
-from lupi.base import Fitted, Training, atomic_fit, binary_problems
+from lupi.base import Fitted, Training, binary_problems
 from lupi.dask._cluster import (
     DaskParts,
     joined,
     read_classes,
-    read_partitions,
     require_values,
     with_width,
 )
@@ -48,11 +48,10 @@ VECTORS_HELD = 8
 N_ROWS = attrgetter("n_rows")
 
 
-@atomic_fit
-def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
-    """Fit an ordinary linear model to Dask collections."""
+def fit_linear(machine: Any, read: Any) -> None:
+    """Fit a linear model to Dask collections."""
     require_values(machine, "computes on the processors of the workers", device="cpu")
-    training = read_partitions(machine, client, tables, _check_dense)
+    training = read(_check_dense)
     if is_classifier(machine):
         factor = read_classes(machine, training)
         n_classes = len(factor)
@@ -71,13 +70,12 @@ def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
 
 def _check_dense(estimator: Any, training: Training) -> None:
     """Refuse sparse partitions."""
-    known = training.privileged
-    for table in [training.X] + ([] if known is None else [known.values]):
-        if not isinstance(table, np.ndarray):
-            raise TypeError(
-                f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
-                "sparse ones. Use map_blocks(lambda block: block.toarray())."
-            )
+    tables = (training.X, getattr(training.privileged, "values", None))
+    if any(map(sp.issparse, tables)):
+        raise TypeError(
+            f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
+            "sparse ones. Use map_blocks(lambda block: block.toarray())."
+        )
 
 
 def _binary(
@@ -128,15 +126,13 @@ class DaskRows:
     def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
         """Return the problem of about this many rows, with costs scaled up."""
         sizes = self.training.gather(N_ROWS)
-        firsts, n_all = np.cumsum([0, *sizes[:-1]]).tolist(), sum(sizes)
-        pairs = zip(self.training.futures, self.states.futures, firsts, strict=True)
-        client = self.training.client
-        samples = [
-            client.submit(_sampled, *one, n_rows, n_all, directions, pure=False)
-            for one in pairs
-        ]
-        some, chances = zip(*client.gather(samples), strict=True)
-        problem = self.machine._problem(_data(joined(list(some)), self.machine))
+        firsts = DaskParts(self.training.client, np.cumsum([0, *sizes[:-1]]).tolist())
+        samples = self.training.gather(
+            _sampled, self.states, firsts, n_rows, sum(sizes), directions
+        )
+        some, chances = zip(*samples, strict=True)
+        together = joined(some, self.machine.n_privileged_features_in_)
+        problem = self.machine._problem(_data(together, self.machine))
         everything = np.arange(problem.n_rows)
         return restricted(problem, everything, share=np.concatenate(chances))
 
@@ -209,15 +205,19 @@ def _with_middle_bias(rows: DaskRows, solution: BlockSolution) -> BlockSolution:
     their constraints determine the biases and, if they do not, the constraints that
     matter near them.
     """
-    states = rows.states
-    largest = max(states.gather(_largest_multiplier))
-    sizes, scales, products = zip(*states.gather(_bias_columns, largest), strict=True)
+
+    def of_chunks(function: Callable, *given: Any) -> list[Any]:
+        parts = rows.states.gather(_of_chunks, function, *given)
+        return [chunk for part in parts for chunk in part]
+
+    largest = max(rows.states.gather(_largest_multiplier))
+    columns = of_chunks(_bias_columns, largest)
+    sizes, scales, products = zip(*columns, strict=True)
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return solution
 
     def near(center: np.ndarray, reach: np.ndarray) -> list[NearBiases]:
-        parts = states.gather(_near, solution.weights, center, reach)
-        return [chunk for part in parts for chunk in part]
+        return of_chunks(_near, solution.weights, center, reach)
 
     biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
     if biases is None:
@@ -234,26 +234,22 @@ def _largest_multiplier(state: State) -> float:
     return max(float(np.abs(family.distance).max()) for family in families)
 
 
-def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:
+def _of_chunks(state: State, function: Callable, *given: Any) -> list[Any]:
+    return [function(*chunk, *given) for chunk in state.rows.in_chunks(CHUNK)]
+
+
+def _bias_columns(
+    problem: Problem, multipliers: np.ndarray, largest: float
+) -> tuple[np.ndarray, ...]:
     """Return the largest coefficients of the biases, and their strict products."""
-    chunks = [
-        (
-            np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
-            *strict_products(problem, multipliers, largest),
-        )
-        for problem, multipliers in state.rows.in_chunks(CHUNK)
-    ]
-    sizes, scales, products = zip(*chunks, strict=True)
-    return np.max(sizes, axis=0), np.max(scales, axis=0), np.sum(products, axis=0)
+    sizes = np.abs(problem.balance_columns()).max(axis=1, initial=0.0)
+    return sizes, *strict_products(problem, multipliers, largest)
 
 
 def _near(
-    state: State, weights: list[Any], center: np.ndarray, reach: np.ndarray
-) -> list[NearBiases]:
-    """Return the parts of the linear program for the biases, one per chunk."""
-    chunks = []
-    for problem, _ in state.rows.in_chunks(CHUNK):
-        values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-        margins, kinds = problem.margins(values), DEFAULT.bias_kinds
-        chunks.append(NearBiases.of(problem, margins, center, reach, kinds))
-    return chunks
+    problem: Problem, _: np.ndarray, weights: list[Any], *near: np.ndarray
+) -> NearBiases:
+    """Return a part of the linear program for the biases."""
+    values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
+    kinds = DEFAULT.bias_kinds
+    return NearBiases.of(problem, problem.margins(values), *near, kinds)

@@ -91,6 +91,11 @@ class Task:
         X, P = (np.where(np.abs(Z) < 0.3, 0.0, Z) for Z in (self.X, self.P))
         return replace(self, X=X, P=P)
 
+    @property
+    def tables(self) -> dict[str, np.ndarray]:
+        """The arguments of ``fit``."""
+        return {"X": self.X, "y": self.y, "privileged": self.P}
+
     def ready(self) -> Any:
         """Return an unfitted copy of the estimator, with fixed seeds."""
         copy = clone(self.estimator)
@@ -99,8 +104,12 @@ class Task:
 
     def fitted(self, **arguments: Any) -> Any:
         """Fit a copy to X, y and X*, unless `arguments` has others."""
-        given = {"X": self.X, "y": self.y, "privileged": self.P} | arguments
-        return self.ready().fit(given.pop("X"), given.pop("y"), **given)
+        return self.fit(self.ready(), **arguments)
+
+    def fit(self, model: Any, **arguments: Any) -> Any:
+        """Fit a model, with X and y by position."""
+        given = self.tables | arguments
+        return model.fit(given.pop("X"), given.pop("y"), **given)
 
     def same(self, ours: Any, theirs: Any, what: str) -> None:
         """Assert that outputs agree up to the tolerance, relative to the largest."""
@@ -122,23 +131,16 @@ class Task:
 
     def refuses(self, what: str, words: tuple[str, ...], **arguments: Any) -> None:
         """Assert that `fit` raises a ValueError with one of `words` in its message."""
-        try:
-            self.fitted(**arguments)
-        except ValueError as error:
-            message = str(error)
-            assert any(word.lower() in message.lower() for word in words), (
-                f"The error for {what} should contain "
-                f"{listed(map(repr, words), 'or')}, but is: {message}"
-            )
-        except Exception as error:
+        error = _raised(self.fitted, **arguments)
+        if not isinstance(error, ValueError):
+            found = "did not." if error is None else f"raised {error!r}"
             raise AssertionError(
-                f"fit should raise a ValueError for {what}, but raised "
-                f"{type(error).__name__}: {error}"
+                f"fit should raise a ValueError for {what}, but {found}"
             ) from error
-        else:
-            raise AssertionError(
-                f"fit should raise a ValueError for {what}, but did not."
-            )
+        assert any(word.lower() in str(error).lower() for word in words), (
+            f"The error for {what} should contain "
+            f"{listed(map(repr, words), 'or')}, but is: {error}"
+        )
 
 
 def make_task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
@@ -186,13 +188,13 @@ def _differ(ours: Any, theirs: Any, X: Any, message: str) -> None:
     assert not np.allclose(values, _outputs(theirs, X), rtol=1e-6, atol=1e-8), message
 
 
-def _refused(method: Callable[[Any], Any], X: Any) -> bool:
-    """Return whether a method raises a ValueError."""
+def _raised(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Exception | None:
+    """Return the error that a method raises, of any type, or None."""
     try:
-        method(X)
-    except ValueError:
-        return True
-    return False
+        method(*args, **kwargs)
+    except Exception as error:
+        return error
+    return None
 
 
 # The interface: arguments, state, copies.
@@ -231,7 +233,7 @@ def check_predicting_takes_no_privileged(data: Task) -> None:
         if name != "score":
             assert len(method(data.X_new)) == len(data.X_new)
     wide = np.hstack([data.X, data.P])
-    assert _refused(model.predict, wide), (
+    assert isinstance(_raised(model.predict, wide), ValueError), (
         "predict accepts a table with the privileged features appended; it should "
         f"refuse {wide.shape[1]} features after a fit on {data.X.shape[1]}."
     )
@@ -255,15 +257,15 @@ def check_privileged_has_an_effect(data: Task) -> None:
 def check_fit_changes_nothing_it_is_given(data: Task) -> None:
     """Check that ``fit`` does not change parameters and data."""
     data = data.without_P_in(np.array([0, 7]))
-    weight, model = np.ones(len(data.y)), data.ready()
-    given = {"X": data.X, "y": data.y, "privileged": data.P, "sample_weight": weight}
+    model = data.ready()
+    given = data.tables | {"sample_weight": np.ones(len(data.y))}
 
     def content() -> dict[str, Any]:
         everything = given | model.get_params()
         return {name: joblib.hash(value) for name, value in everything.items()}
 
     before = content()
-    model.fit(data.X, data.y, privileged=data.P, sample_weight=weight)
+    data.fit(model, **given)
     after = content()
     changed = sorted(name for name in before if before[name] != after.get(name))
     assert not changed, f"fit changed {listed(changed)}."
@@ -272,19 +274,17 @@ def check_fit_changes_nothing_it_is_given(data: Task) -> None:
 def check_fit_is_repeatable(data: Task) -> None:
     """Check that the same data give the same model, whatever was fitted before."""
     model = data.fitted()
-    expected = _outputs(model, data.X_new)
-    again = _outputs(data.fitted(), data.X_new)
-    assert np.allclose(again, expected, rtol=1e-10, atol=1e-12), (
-        "Two fits on the same data with the same random_state differ."
-    )
+    expected, again = (_outputs(one, data.X_new) for one in (model, data.fitted()))
     model.fit(data.X[:, :2], data.y)
     assert getattr(model, "n_privileged_features_in_", 0) == 0, (
         "n_privileged_features_in_ survives a fit without privileged information."
     )
-    model.fit(data.X, data.y, privileged=data.P)
-    assert np.allclose(_outputs(model, data.X_new), expected, rtol=1e-10, atol=1e-12), (
-        "A second fit depends on what was fitted before."
-    )
+    refitted = _outputs(data.fit(model), data.X_new)
+    for found, message in (
+        (again, "Two fits on the same data with the same random_state differ."),
+        (refitted, "A second fit depends on what was fitted before."),
+    ):
+        assert np.allclose(found, expected, rtol=1e-10, atol=1e-12), message
 
 
 def check_failed_refit_keeps_the_model(data: Task) -> None:
@@ -298,11 +298,7 @@ def check_failed_refit_keeps_the_model(data: Task) -> None:
     ):
         model = data.fitted()
         expected, before = _outputs(model, data.X_new), dict(vars(model))
-        try:
-            model.fit(data.X[:, :2], data.y, **arguments)
-        except Exception:  # of any type
-            pass
-        else:
+        if _raised(model.fit, data.X[:, :2], data.y, **arguments) is None:
             continue  # other checks refuse these arguments
         after = vars(model)
         changed = sorted(
@@ -324,7 +320,7 @@ def check_clone_and_pickle(data: Task) -> None:
     model = data.fitted()
     copy = clone(model)
     assert not _is_fitted(copy), "A clone of a fitted estimator counts as fitted."
-    copy.fit(data.X, data.y, privileged=data.P)
+    data.fit(copy)
     data.agree(copy, model, "A fitted clone and the estimator")
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(_outputs(back, data.X_new), _outputs(model, data.X_new)), (
@@ -420,44 +416,33 @@ def check_weight_zero_is_an_absent_row(data: Task) -> None:
 
 def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, type]]:
     """Yield y in containers with missing values, and the type of its values."""
-    absent = np.isnan(y)
-    objects = y.astype(object)
-    objects[absent] = None
+    absent, numbers = np.isnan(y), np.nan_to_num(y)
+    types: list[tuple[type, np.ndarray, tuple[str, ...]]]
+    types = [(float, numbers, ("Float64",))]
+    if classifier:
+        codes = numbers.astype(int)
+        words = np.array(["", "nan", "z"], dtype=object)[codes]
+        types += [(int, codes, ("Int64",)), (str, words, ("string", "category"))]
+        with_nan = np.where(absent, np.nan, words).tolist()
+        yield "a list of words with NaN", with_nan, str
     yield "an array of floats with NaN", y, float
-    yield "an array of objects with None", objects, float
-    yield "a list with None", objects.tolist(), float
-    yield "a masked array", np.ma.masked_array(np.nan_to_num(y), absent), float
-    yield from _series(objects.tolist(), "Float64", float)
-    if not classifier:
-        return
-    codes = np.nan_to_num(y).astype(int)
-    whole = [None if gone else int(c) for c, gone in zip(codes, absent, strict=True)]
-    yield "a list of integers with None", whole, int
-    yield "a masked array of integers", np.ma.masked_array(codes, absent), int
-    yield from _series(whole, "Int64", int)
-    words = np.array(["", "nan", "z"], dtype=object)[codes]
-    words[absent] = None
-    yield "an array of words with None", words, str
-    yield from _series(words.tolist(), "string", str)
-    yield from _series(words.tolist(), "category", str)
-    words = words.copy()
-    words[absent] = np.nan
-    yield "a list of words with NaN", words.tolist(), str
+    for kind, values, dtypes in types:
+        objects = values.astype(object)
+        objects[absent] = None
+        yield f"an array of objects, {kind.__name__} and None", objects, kind
+        yield f"a list of {kind.__name__} with None", objects.tolist(), kind
+        if kind is not str:
+            yield "a masked array", np.ma.masked_array(values, absent), kind
+        if installed("pandas"):
+            import pandas as pd
 
+            for dtype in dtypes:
+                series = pd.Series(objects, dtype=dtype, index=np.arange(len(y))[::-1])
+                yield f"pandas' {dtype}", series, kind
+        if installed("polars"):
+            import polars as pl
 
-def _series(
-    values: list[Any], dtype: str, kind: type
-) -> Iterator[tuple[str, Any, type]]:
-    """Yield a series of each library that is installed."""
-    if installed("pandas"):
-        import pandas as pd
-
-        index = np.arange(len(values))[::-1]
-        yield f"pandas' {dtype}", pd.Series(values, dtype=dtype, index=index), kind
-    if installed("polars"):
-        import polars as pl
-
-        yield "a series of Polars", pl.Series(values), kind
+            yield "a series of Polars", pl.Series(objects.tolist()), kind
 
 
 def check_unlabelled_rows_are_refused_or_used(data: Task) -> None:
@@ -611,18 +596,16 @@ def check_lists_and_data_frames(data: Task) -> None:
     """Check that lists and, if installed, pandas objects give the model of arrays."""
     data = data.partial()
     expected = data.fitted()
-    lists = data.ready().fit(
-        data.X.tolist(), data.y.tolist(), privileged=data.P.tolist()
-    )
+    lists = data.fitted(**{name: one.tolist() for name, one in data.tables.items()})
     data.agree(lists, expected, "Lists and arrays")
     if not installed("pandas"):
         return
     import pandas as pd
 
     index = np.arange(len(data.y))[::-1]
-    frames = data.ready().fit(
-        pd.DataFrame(data.X, index=index),
-        pd.Series(data.y, index=index),
+    frames = data.fitted(
+        X=pd.DataFrame(data.X, index=index),
+        y=pd.Series(data.y, index=index),
         privileged=pd.DataFrame(data.P, index=index),
     )
     data.agree(frames, expected, "pandas and arrays")
@@ -658,7 +641,7 @@ def check_feature_names(data: Task) -> None:
 
     X = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
     P = pd.DataFrame(data.P, columns=[f"later{i}" for i in range(data.P.shape[1])])
-    model = data.ready().fit(X, data.y, privileged=P)
+    model = data.fitted(X=X, privileged=P)
     for attribute, table in (
         ("feature_names_in_", X),
         ("privileged_feature_names_in_", P),
@@ -667,10 +650,10 @@ def check_feature_names(data: Task) -> None:
         assert names == list(table.columns), (
             f"{attribute} is {names}, expected {list(table.columns)}."
         )
-    assert _refused(model.predict, X[X.columns[::-1]]), (
+    assert isinstance(_raised(model.predict, X[X.columns[::-1]]), ValueError), (
         "predict accepts the columns of X in another order."
     )
-    model.fit(data.X, data.y, privileged=data.P)
+    data.fit(model)
     assert not hasattr(model, "privileged_feature_names_in_"), (
         "privileged_feature_names_in_ survives a fit on a table without names."
     )
@@ -845,7 +828,7 @@ def check_grid_search(data: Task) -> None:
 
     def fit(routing: bool) -> tuple[Any, Any]:
         search = GridSearchCV(data.ready(), {}, cv=folds, scoring=_mean_output)
-        search.fit(data.X, data.y, privileged=data.P)
+        data.fit(search)
         scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
         return scores, _outputs(search, data.X_new)
 
@@ -882,7 +865,7 @@ def check_calibration(data: Task) -> None:
 
     def fit(routing: bool) -> list[np.ndarray]:
         model = CalibratedClassifierCV(data.ready(), cv=_folds(data))
-        model.fit(data.X, data.y, privileged=data.P)
+        data.fit(model)
         parts = model.calibrated_classifiers_
         return [_outputs(part.estimator, data.X_new) for part in parts]
 
