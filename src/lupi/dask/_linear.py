@@ -247,9 +247,13 @@ def _bias_columns(
 
 
 def _near(
-    problem: Problem, _: np.ndarray, weights: list[Any], *near: np.ndarray
+    problem: Problem,
+    _: np.ndarray,
+    weights: list[Any],
+    center: np.ndarray,
+    reach: np.ndarray,
 ) -> NearBiases:
     """Return a part of the linear program for the biases."""
     values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-    kinds = DEFAULT.bias_kinds
-    return NearBiases.of(problem, problem.margins(values), *near, kinds)
+    margins, kinds = problem.margins(values), DEFAULT.bias_kinds
+    return NearBiases.of(problem, margins, center, reach, kinds)

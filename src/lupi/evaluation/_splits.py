@@ -253,11 +253,11 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
         )
 
 
-def _classes(rare: Sequence[Any]) -> str:
+def _classes(rare: Sequence[Any] | np.ndarray) -> str:
     return f"class{'es' * (len(rare) > 1)} {listed(rare)}"
 
 
-def _that_class(rare: Sequence[Any]) -> str:
+def _that_class(rare: Sequence[Any] | np.ndarray) -> str:
     return "these classes" if len(rare) > 1 else "that class"
 
 
