@@ -38,6 +38,7 @@ complementarity problems", Computational Optimization and Applications 5, 1996.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -869,8 +870,9 @@ class RowState:
         root = 1.0 / total + 0.0 * shifts[0]
         for _ in range(MOST_ROOTS):
             parts = [1.0 / (h + root) for h in shifts]
-            reached = sum(parts)
-            step = reached * (reached / total - 1.0) / sum(p * p for p in parts)
+            reached = reduce(operator.add, parts)
+            squares = reduce(operator.add, (p * p for p in parts))
+            step = reached * (reached / total - 1.0) / squares
             root = root + step
             moved = abs(step) - ROOT_ROUNDING * root
             if linalg.numbers([moved.max()])[0] <= 0.0:
@@ -898,4 +900,4 @@ def _combined(terms: Iterable[tuple[Any, Any]], like: Any) -> Any:
         for coefficient, values in terms
         if not (isinstance(coefficient, float) and coefficient == 0.0)
     ]
-    return sum(kept) if kept else 0.0 * like
+    return reduce(operator.add, kept) if kept else 0.0 * like
