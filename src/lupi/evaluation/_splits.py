@@ -244,11 +244,12 @@ def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
 def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     """Raise an error for classes with fewer rows than folds."""
     classes, counts = np.unique(strata, return_counts=True)
-    if (rare := classes[counts < n_folds]).size:
-        have = "have" if len(rare) > 1 else "has"
+    few = counts < n_folds
+    if few.any():
+        rare, have = classes[few], "have" if few.sum() > 1 else "has"
         raise ValueError(
-            f"C{_classes(rare)[1:]} {have} fewer rows than the {n_folds} "
-            f"folds. Use fewer folds, or leave {_that_class(rare)} out"
+            f"C{_classes(rare)[1:]} {have} {listed(counts[few])} row(s), fewer than "
+            f"the {n_folds} folds. Use fewer folds, or leave {_that_class(rare)} out"
             f"{advice_on_task(classes)}."
         )
 
