@@ -19,7 +19,7 @@ Transactions on Intelligent Systems and Technology 2(3), 2011.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -186,9 +186,8 @@ class SVM:
         problem, multipliers = self.problem, np.zeros(self.problem.size)
         together = np.bincount(self.numbers, minlength=len(by_number))[self.numbers]
         multipliers[self.members] = by_number[self.numbers] / together
-        for k, (q,) in problem.structure.private.items():
-            excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
-            multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]
+        for k in problem.structure.leaves:
+            _annul(problem, k, multipliers)
         coefficients = problem.coefficients(multipliers)
         for g, row in enumerate(problem.global_rows, -len(problem.global_rows)):
             (k, weight), *others = row.on.items()
@@ -292,5 +291,68 @@ def solve_libsvm(
             return solution
     if not is_near:
         return solve_proximal(problem, **options)
-    start = svm.point(by_number, bias, 0)
-    return solve_proximal(problem, start=start, share=tuning.proximal, **options)
+    start, share = svm.point(by_number, bias, 0), tuning.proximal
+    leaves = problem.structure.leaves
+    flexible = [k for k in leaves if _is_flexible(problem, k, tuning)]
+    if flexible and not problem.global_rows:
+        if len(flexible) < len(leaves):
+            start = _solve_relaxed(start, flexible, options)
+        share = tuning.flexible_proximal
+    return solve_proximal(problem, start=start, share=share, **options)
+
+
+def _solve_relaxed(start: Solution, flexible: list[int], options: dict) -> Solution:
+    """Solve with slacks in place of the flexible functions, from a start.
+
+    The faces of this problem are smaller, and few multipliers are at other bounds in
+    its solution, which is returned as a point of the problem.
+    """
+    problem, tuning = start.problem, options["tuning"]
+    kept = [k for k in range(len(problem.functions)) if k not in flexible]
+    families, parts = [], []
+    for q, (part, family) in enumerate(
+        zip(problem.slices, problem.families, strict=True)
+    ):
+        on = {kept.index(k): a for k, a in family.on.items() if k in kept}
+        if len(on) < len(family.on) and on:
+            slack = Slack(linear=_price(problem, q, tuning))
+            family = replace(family, on=on, slack=slack)
+        elif on:
+            family = replace(family, on=on)
+        if on:
+            families.append(family)
+            parts.append(np.arange(part.start, part.stop))
+    relaxed = Problem(problem.n_rows, [problem.functions[k] for k in kept], families)
+    own = np.concatenate(parts)
+    multipliers, biases = start.multipliers[own], start.biases
+    places = [j for j, k in enumerate(problem.biased) if k in kept]
+    point = Solution(
+        relaxed,
+        multipliers,
+        relaxed.coefficients(multipliers),
+        biases[places],
+        0,
+        False,
+        "libsvm",
+    )
+    solution = solve_proximal(
+        relaxed,
+        start=point,
+        share=tuning.proximal,
+        **options | {"tol": tuning.relaxed_gap},
+    )
+    multipliers = np.zeros(problem.size)
+    multipliers[own] = solution.multipliers
+    for k in flexible:
+        _annul(problem, k, multipliers)
+    biases = np.zeros(len(problem.biased))
+    biases[places] = solution.biases
+    coefficients = problem.coefficients(multipliers)
+    return Solution(problem, multipliers, coefficients, biases, 0, False, "libsvm")
+
+
+def _annul(problem: Problem, k: int, multipliers: np.ndarray) -> None:
+    """Set the private multipliers of a function such that it is zero, in place."""
+    (q,) = problem.structure.private[k]
+    excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
+    multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]

@@ -499,6 +499,11 @@ class _Proximal:
     def __init__(self, problem: Problem, tuning: Tuning, share: float | None):
         self.problem, self.tuning = problem, tuning
         self.least = tuning.least_proximal
+        sizes = [self._size(k) for k in problem.spaces]
+        stiffest = max((size for size in sizes if size < np.inf), default=1.0)
+        self.narrowest = max(
+            tuning.narrowest, tuning.narrowest_stiff * stiffest / sizes[0]
+        )
         # Without bounds, a small term may be large enough from the start.
         unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
         self.can_widen = share is None and unbounded
@@ -509,6 +514,8 @@ class _Proximal:
             self.usual = tuning.unbounded_proximal
             self.narrowing = tuning.first_unbounded
             share = min(share, tuning.first_unbounded)
+            if problem.curvature.any():  # squared slacks need little more
+                share = min(share, self.usual)
         self.share = share
 
     def follow(self, *, stuck: bool, easy: bool, short: bool) -> bool:
@@ -521,7 +528,7 @@ class _Proximal:
         elif short:
             self.share = min(self.share * tuning.widening, self.usual)
         elif easy:
-            narrow = max(self.share * self.narrowing, tuning.narrowest, self.least)
+            narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
         return self.share != before
 
@@ -537,22 +544,22 @@ class _Proximal:
         self.share *= self.tuning.loosening
         self.least = self.share
 
+    def _size(self, k: int) -> float:
+        """Return the mean of ``K_ii/ρ`` of a function; infinite if it is zero."""
+        function = self.problem.functions[k]
+        mean = float(np.mean(function.space.diagonal)) / function.weight
+        return mean if mean > 0 else np.inf
+
     def ridge(self) -> np.ndarray:
         """Return σ + 1/q for every multiplier."""
         problem = self.problem
-
-        def size(k):
-            f = problem.functions[k]
-            mean = float(np.mean(f.space.diagonal)) / f.weight
-            return mean if mean > 0 else np.inf  # a zero kernel has no scale
-
-        root = min(size(0), 1e300)
+        root = min(self._size(0), 1e300)
         ridge = np.full(problem.size, self.share * root)
         for part, family in zip(problem.slices, problem.families, strict=True):
             kernels = [k for k in family.on if problem.functions[k].space is not None]
             # At most that of the first function, which is the only curvature if a
             # shared multiplier and a private one change by opposite amounts.
-            ridge[part] = self.share * min(root, *map(size, kernels))
+            ridge[part] = self.share * min(root, *map(self._size, kernels))
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.hessian_diagonal[g] > 0:
                 # All others follow such a multiplier, whose curvature is then small.
@@ -562,6 +569,8 @@ class _Proximal:
             for q in sharing:
                 part = problem.slices[q]
                 ridge[part] = np.maximum(ridge[part], BOUNDED_TERM * self.share / box)
+        curved = problem.curvature >= self.tuning.curved * root
+        ridge[curved & problem.is_equality] = 0.0
         return ridge + problem.curvature
 
 
