@@ -178,16 +178,25 @@ class SVM:
         )
         return by_number.ravel(), float(model.intercept_[0]), int(np.sum(model.n_iter_))
 
-    def point(self, by_number: np.ndarray, bias: float, n_iter: int) -> Solution:
+    def point(
+        self,
+        by_number: np.ndarray,
+        bias: float,
+        n_iter: int,
+        tuning: Tuning = DEFAULT,
+    ) -> Solution:
         """Return a solution of the SVM as a point of the problem.
 
-        The multipliers of the functions k ≥ 1 are such that these functions are zero.
+        The multipliers of the functions k ≥ 1 are such that these functions are zero,
+        or small: a multiplier at its bound in the SVM is at that of a pair.
         """
         problem, multipliers = self.problem, np.zeros(self.problem.size)
         together = np.bincount(self.numbers, minlength=len(by_number))[self.numbers]
         multipliers[self.members] = by_number[self.numbers] / together
         for k in problem.structure.leaves:
             _annul(problem, k, multipliers)
+        if not self.is_exact:
+            self._raise(multipliers, by_number, tuning)
         coefficients = problem.coefficients(multipliers)
         for g, row in enumerate(problem.global_rows, -len(problem.global_rows)):
             (k, weight), *others = row.on.items()
@@ -202,6 +211,22 @@ class SVM:
         return Solution(
             problem, multipliers, coefficients, biases, n_iter, False, "libsvm"
         )
+
+    def _raise(
+        self, multipliers: np.ndarray, by_number: np.ndarray, tuning: Tuning
+    ) -> None:
+        """Set pairs to the bound of their slack where the SVM is at its own."""
+        problem, full = self.problem, np.zeros(self.problem.size, dtype=bool)
+        at_bound = by_number >= (1.0 - FREE_DISTANCE) * self.cost.repeat(2)
+        full[self.members] = at_bound[self.numbers]
+        for s, (outer, inner) in problem.structure.pairs.items():
+            (k,) = problem.families[inner].on
+            limit = problem.limits[s]
+            if limit.max() * _size(problem, k) <= tuning.raised:
+                one, two = problem.slices[outer], problem.slices[inner]
+                rows, low = full[one], problem.lower[two]
+                multipliers[one][rows] = (limit - low)[rows]
+                multipliers[two][rows] = low[rows]
 
 
 def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
@@ -232,8 +257,15 @@ def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
 
 def _is_flexible(problem: Problem, k: int, tuning: Tuning) -> bool:
     """Return whether a correcting function can be almost any slacks."""
-    size = problem.spaces[k].diagonal.mean() / problem.functions[k].weight
-    return size >= tuning.flexible * problem.spaces[0].diagonal.mean()
+    space = problem.spaces[k]
+    if is_on_host(space.matrix) and space.estimated_rank < space.size / 2:
+        return False
+    return _size(problem, k) >= tuning.flexible * _size(problem, 0)
+
+
+def _size(problem: Problem, k: int) -> float:
+    """Return the mean of ``K_ii/ρ`` of a function."""
+    return problem.spaces[k].diagonal.mean() / problem.functions[k].weight
 
 
 def solve_libsvm(
@@ -291,7 +323,7 @@ def solve_libsvm(
             return solution
     if not is_near:
         return solve_proximal(problem, **options)
-    start, share = svm.point(by_number, bias, 0), tuning.proximal
+    start, share = svm.point(by_number, bias, 0, tuning), tuning.proximal
     leaves = problem.structure.leaves
     flexible = [k for k in leaves if _is_flexible(problem, k, tuning)]
     if flexible and not problem.global_rows:

@@ -130,6 +130,9 @@ class Tuning:
     # the problem with slacks in their place if there are others.
     flexible_proximal: float = 0.01
     relaxed_gap: float = 1e-4
+    # Values of a correcting function, by the multiplier of one row, up to which pairs
+    # start at the bound of their slack.
+    raised: float = 1.2
     # Relative cost from which hard constraints are solved from the SVM with slacks,
     # which halves the time from C = 3 on with kernels of one size; below it costs more
     # than it saves.
@@ -179,10 +182,10 @@ class Tuning:
     inner_steps: int = 3
     first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled;
-    # the second is for single precision once the gap is below this many tol.
+    # the second is for single precision once the gap is below this value.
     stalled_steps: int = 25
     single_patience: int = 3
-    single_share: float = 100.0
+    single_gap: float = 1e-4
     # Sum of the lengths of eight Newton steps below which there is no progress.
     short: float = 0.5
     # Maximum number of Newton steps after tol has been reached.

@@ -641,7 +641,7 @@ def solve_proximal(
         waited = state.n_newton - since
         stalled = reached < 0.1 and waited > tuning.stalled_steps
         # Near the end, steps in single precision may be rounding errors.
-        near = bool(precisions) and reached <= tuning.single_share * tol
+        near = bool(precisions) and reached <= tuning.single_gap
         stalled |= near and waited > tuning.single_patience
         short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
         taken = state.lengths[before - state.n_newton :]
