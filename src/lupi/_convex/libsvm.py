@@ -330,6 +330,8 @@ def solve_libsvm(
         if len(flexible) < len(leaves):
             start = _solve_relaxed(start, flexible, options)
         share = tuning.flexible_proximal
+    elif not problem.slacks and problem.relative_cost >= tuning.flexible_cost:
+        share = tuning.flexible_proximal
     return solve_proximal(problem, start=start, share=share, **options)
 
 

@@ -126,9 +126,11 @@ class Tuning:
     first_gap: float = 1e-2
     # Relative size of the kernel of a function that counts as flexible as slacks.
     flexible: float = 100.0
-    # Proximal term where such functions are zero at the start, and the relative gap of
-    # the problem with slacks in their place if there are others.
+    # Proximal term where such functions are zero at the start, or functions without
+    # slacks at this relative cost, and the relative gap of the problem with slacks in
+    # place of flexible functions if there are others.
     flexible_proximal: float = 0.01
+    flexible_cost: float = 30.0
     relaxed_gap: float = 1e-4
     # Values of a correcting function, by the multiplier of one row, up to which pairs
     # start at the bound of their slack.
