@@ -183,19 +183,19 @@ class SVM:
         by_number: np.ndarray,
         bias: float,
         n_iter: int,
-        tuning: Tuning = DEFAULT,
+        tuning: Tuning | None = None,
     ) -> Solution:
         """Return a solution of the SVM as a point of the problem.
 
-        The multipliers of the functions k ≥ 1 are such that these functions are zero,
-        or small: a multiplier at its bound in the SVM is at that of a pair.
+        The multipliers of the functions k ≥ 1 are such that these functions are zero.
+        With `tuning` it is a start, where they may be small instead.
         """
         problem, multipliers = self.problem, np.zeros(self.problem.size)
         together = np.bincount(self.numbers, minlength=len(by_number))[self.numbers]
         multipliers[self.members] = by_number[self.numbers] / together
         for k in problem.structure.leaves:
             _annul(problem, k, multipliers)
-        if not self.is_exact:
+        if tuning is not None:
             self._raise(multipliers, by_number, tuning)
         coefficients = problem.coefficients(multipliers)
         for g, row in enumerate(problem.global_rows, -len(problem.global_rows)):
@@ -328,11 +328,15 @@ def solve_libsvm(
     flexible = [k for k in leaves if _is_flexible(problem, k, tuning)]
     if flexible and not problem.global_rows:
         if len(flexible) < len(leaves):
-            start = _solve_relaxed(start, flexible, options)
+            most = options["max_iter"]
+            start = _solve_relaxed(start, flexible, options | {"max_iter": most // 2})
+            options["max_iter"] = most - start.n_iter
         share = tuning.flexible_proximal
     elif not problem.slacks and problem.relative_cost >= tuning.flexible_cost:
         share = tuning.flexible_proximal
-    return solve_proximal(problem, start=start, share=share, **options)
+    solution = solve_proximal(problem, start=start, share=share, **options)
+    solution.n_iter += start.n_iter
+    return solution
 
 
 def _solve_relaxed(start: Solution, flexible: list[int], options: dict) -> Solution:
@@ -381,8 +385,8 @@ def _solve_relaxed(start: Solution, flexible: list[int], options: dict) -> Solut
         _annul(problem, k, multipliers)
     biases = np.zeros(len(problem.biased))
     biases[places] = solution.biases
-    coefficients = problem.coefficients(multipliers)
-    return Solution(problem, multipliers, coefficients, biases, 0, False, "libsvm")
+    coefficients, n_iter = problem.coefficients(multipliers), solution.n_iter
+    return Solution(problem, multipliers, coefficients, biases, n_iter, False, "libsvm")
 
 
 def _annul(problem: Problem, k: int, multipliers: np.ndarray) -> None:

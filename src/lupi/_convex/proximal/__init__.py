@@ -501,9 +501,10 @@ class _Proximal:
         self.least = tuning.least_proximal
         sizes = [self._size(k) for k in problem.spaces]
         stiffest = max((size for size in sizes if size < np.inf), default=1.0)
-        self.narrowest = max(
-            tuning.narrowest, tuning.narrowest_stiff * stiffest / sizes[0]
+        stiff = min(
+            tuning.narrowest_stiff * stiffest / sizes[0], tuning.flexible_proximal
         )
+        self.narrowest = max(tuning.narrowest, stiff)
         # Without bounds, a small term may be large enough from the start.
         unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
         self.can_widen = share is None and unbounded
