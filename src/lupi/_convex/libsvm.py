@@ -257,10 +257,14 @@ def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
 
 def _is_flexible(problem: Problem, k: int, tuning: Tuning) -> bool:
     """Return whether a correcting function can be almost any slacks."""
+    large = _size(problem, k) >= tuning.flexible * _size(problem, 0)
+    return large and not _is_low_rank(problem, k)
+
+
+def _is_low_rank(problem: Problem, k: int) -> bool:
+    """Return whether a function can have few values on the rows."""
     space = problem.spaces[k]
-    if is_on_host(space.matrix) and space.estimated_rank < space.size / 2:
-        return False
-    return _size(problem, k) >= tuning.flexible * _size(problem, 0)
+    return is_on_host(space.matrix) and space.estimated_rank < space.size / 2
 
 
 def _size(problem: Problem, k: int) -> float:
@@ -332,7 +336,11 @@ def solve_libsvm(
             start = _solve_relaxed(start, flexible, options | {"max_iter": most // 2})
             options["max_iter"] = most - start.n_iter
         share = tuning.flexible_proximal
-    elif not problem.slacks and problem.relative_cost >= tuning.flexible_cost:
+    elif not (
+        problem.slacks
+        or problem.relative_cost < tuning.flexible_cost
+        or any(_is_low_rank(problem, k) for k in leaves)
+    ):
         share = tuning.flexible_proximal
     solution = solve_proximal(problem, start=start, share=share, **options)
     solution.n_iter += start.n_iter

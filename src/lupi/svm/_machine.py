@@ -327,7 +327,7 @@ class Space:
         with np.errstate(over="ignore"):
             return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
-    @property
+    @cached_property
     def gram(self) -> Gram:
         gram = Gram(self._gram_and_projection[0])
         self._check_size()
@@ -605,10 +605,12 @@ class KernelMachine:
         rows: np.ndarray | None = np.arange(0)
         if privileged is not None:
             rows = None if privileged.complete else privileged.rows
-            spaces = [
+            made = [
                 Space(kernel, privileged.values, part.rows[privileged.rows], place)
                 for kernel in kernels.privileged
             ]
+            # Equal kernels share their Gram matrix.
+            spaces = [made[kernels.privileged.index(k)] for k in kernels.privileged]
         return Data(
             target=part.y,
             weight=part.weight,

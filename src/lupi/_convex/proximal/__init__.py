@@ -499,10 +499,11 @@ class _Proximal:
     def __init__(self, problem: Problem, tuning: Tuning, share: float | None):
         self.problem, self.tuning = problem, tuning
         self.least = tuning.least_proximal
-        sizes = [self._size(k) for k in problem.spaces]
-        stiffest = max((size for size in sizes if size < np.inf), default=1.0)
+        spaces = problem.spaces.items()
+        sizes = [self._size(k) for k, space in spaces if space.factor is None]
+        stiffest = max((size for size in sizes if size < np.inf), default=0.0)
         stiff = min(
-            tuning.narrowest_stiff * stiffest / sizes[0], tuning.flexible_proximal
+            tuning.narrowest_stiff * stiffest / self._size(0), tuning.flexible_proximal
         )
         self.narrowest = max(tuning.narrowest, stiff)
         # Without bounds, a small term may be large enough from the start.
