@@ -19,7 +19,7 @@ Transactions on Intelligent Systems and Technology 2(3), 2011.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -178,17 +178,25 @@ class SVM:
         )
         return by_number.ravel(), float(model.intercept_[0]), int(np.sum(model.n_iter_))
 
-    def point(self, by_number: np.ndarray, bias: float, n_iter: int) -> Solution:
+    def point(
+        self,
+        by_number: np.ndarray,
+        bias: float,
+        n_iter: int,
+        tuning: Tuning | None = None,
+    ) -> Solution:
         """Return a solution of the SVM as a point of the problem.
 
         The multipliers of the functions k ≥ 1 are such that these functions are zero.
+        With `tuning` it is a start, where they may be small instead.
         """
         problem, multipliers = self.problem, np.zeros(self.problem.size)
         together = np.bincount(self.numbers, minlength=len(by_number))[self.numbers]
         multipliers[self.members] = by_number[self.numbers] / together
-        for k, (q,) in problem.structure.private.items():
-            excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
-            multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]
+        for k in problem.structure.leaves:
+            _annul(problem, k, multipliers)
+        if tuning is not None:
+            self._raise(multipliers, by_number, tuning)
         coefficients = problem.coefficients(multipliers)
         for g, row in enumerate(problem.global_rows, -len(problem.global_rows)):
             (k, weight), *others = row.on.items()
@@ -203,6 +211,22 @@ class SVM:
         return Solution(
             problem, multipliers, coefficients, biases, n_iter, False, "libsvm"
         )
+
+    def _raise(
+        self, multipliers: np.ndarray, by_number: np.ndarray, tuning: Tuning
+    ) -> None:
+        """Set pairs to the bound of their slack where the SVM is at its own."""
+        problem, full = self.problem, np.zeros(self.problem.size, dtype=bool)
+        at_bound = by_number >= (1.0 - FREE_DISTANCE) * self.cost.repeat(2)
+        full[self.members] = at_bound[self.numbers]
+        for s, (outer, inner) in problem.structure.pairs.items():
+            (k,) = problem.families[inner].on
+            limit = problem.limits[s]
+            if limit.max() * _size(problem, k) <= tuning.raised:
+                one, two = problem.slices[outer], problem.slices[inner]
+                rows, low = full[one], problem.lower[two]
+                multipliers[one][rows] = (limit - low)[rows]
+                multipliers[two][rows] = low[rows]
 
 
 def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
@@ -233,8 +257,19 @@ def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
 
 def _is_flexible(problem: Problem, k: int, tuning: Tuning) -> bool:
     """Return whether a correcting function can be almost any slacks."""
-    size = problem.spaces[k].diagonal.mean() / problem.functions[k].weight
-    return size >= tuning.flexible * problem.spaces[0].diagonal.mean()
+    large = _size(problem, k) >= tuning.flexible * _size(problem, 0)
+    return large and not _is_low_rank(problem, k)
+
+
+def _is_low_rank(problem: Problem, k: int) -> bool:
+    """Return whether a function can have few values on the rows."""
+    space = problem.spaces[k]
+    return is_on_host(space.matrix) and space.estimated_rank < space.size / 2
+
+
+def _size(problem: Problem, k: int) -> float:
+    """Return the mean of ``K_ii/ρ`` of a function."""
+    return problem.spaces[k].diagonal.mean() / problem.functions[k].weight
 
 
 def solve_libsvm(
@@ -292,5 +327,78 @@ def solve_libsvm(
             return solution
     if not is_near:
         return solve_proximal(problem, **options)
-    start = svm.point(by_number, bias, 0)
-    return solve_proximal(problem, start=start, share=tuning.proximal, **options)
+    start, share = svm.point(by_number, bias, 0, tuning), tuning.proximal
+    leaves = problem.structure.leaves
+    flexible = [k for k in leaves if _is_flexible(problem, k, tuning)]
+    if flexible and not problem.global_rows:
+        if len(flexible) < len(leaves):
+            most = options["max_iter"]
+            start = _solve_relaxed(start, flexible, options | {"max_iter": most // 2})
+            options["max_iter"] = most - start.n_iter
+        share = tuning.flexible_proximal
+    elif not (
+        problem.slacks
+        or problem.relative_cost < tuning.flexible_cost
+        or any(_is_low_rank(problem, k) for k in leaves)
+    ):
+        share = tuning.flexible_proximal
+    solution = solve_proximal(problem, start=start, share=share, **options)
+    solution.n_iter += start.n_iter
+    return solution
+
+
+def _solve_relaxed(start: Solution, flexible: list[int], options: dict) -> Solution:
+    """Solve with slacks in place of the flexible functions, from a start.
+
+    The faces of this problem are smaller, and few multipliers are at other bounds in
+    its solution, which is returned as a point of the problem.
+    """
+    problem, tuning = start.problem, options["tuning"]
+    kept = [k for k in range(len(problem.functions)) if k not in flexible]
+    families, parts = [], []
+    for q, (part, family) in enumerate(
+        zip(problem.slices, problem.families, strict=True)
+    ):
+        on = {kept.index(k): a for k, a in family.on.items() if k in kept}
+        if len(on) < len(family.on) and on:
+            slack = Slack(linear=_price(problem, q, tuning))
+            family = replace(family, on=on, slack=slack)
+        elif on:
+            family = replace(family, on=on)
+        if on:
+            families.append(family)
+            parts.append(np.arange(part.start, part.stop))
+    relaxed = Problem(problem.n_rows, [problem.functions[k] for k in kept], families)
+    own = np.concatenate(parts)
+    multipliers, biases = start.multipliers[own], start.biases
+    places = [j for j, k in enumerate(problem.biased) if k in kept]
+    point = Solution(
+        relaxed,
+        multipliers,
+        relaxed.coefficients(multipliers),
+        biases[places],
+        0,
+        False,
+        "libsvm",
+    )
+    solution = solve_proximal(
+        relaxed,
+        start=point,
+        share=tuning.proximal,
+        **options | {"tol": tuning.relaxed_gap},
+    )
+    multipliers = np.zeros(problem.size)
+    multipliers[own] = solution.multipliers
+    for k in flexible:
+        _annul(problem, k, multipliers)
+    biases = np.zeros(len(problem.biased))
+    biases[places] = solution.biases
+    coefficients, n_iter = problem.coefficients(multipliers), solution.n_iter
+    return Solution(problem, multipliers, coefficients, biases, n_iter, False, "libsvm")
+
+
+def _annul(problem: Problem, k: int, multipliers: np.ndarray) -> None:
+    """Set the private multipliers of a function such that it is zero, in place."""
+    (q,) = problem.structure.private[k]
+    excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
+    multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]

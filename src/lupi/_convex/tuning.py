@@ -126,6 +126,15 @@ class Tuning:
     first_gap: float = 1e-2
     # Relative size of the kernel of a function that counts as flexible as slacks.
     flexible: float = 100.0
+    # Proximal term where such functions are zero at the start, or functions without
+    # slacks at this relative cost, and the relative gap of the problem with slacks in
+    # place of flexible functions if there are others.
+    flexible_proximal: float = 0.01
+    flexible_cost: float = 30.0
+    relaxed_gap: float = 1e-4
+    # Values of a correcting function, by the multiplier of one row, up to which pairs
+    # start at the bound of their slack.
+    raised: float = 1.2
     # Relative cost from which hard constraints are solved from the SVM with slacks,
     # which halves the time from C = 3 on with kernels of one size; below it costs more
     # than it saves.
@@ -158,8 +167,14 @@ class Tuning:
     sharpening: float = 0.1
     least_proximal: float = 1e-9
     # Value to which it is reduced where that is easy: with 1e-6 the faces of problems
-    # with 20 000 rows alternate.
+    # with 20 000 rows alternate. The second is relative to the largest function, whose
+    # equations would be singular in single precision.
     narrowest: float = 1e-4
+    narrowest_stiff: float = 1e-6
+    # Curvature of an equation with a squared slack, relative to the mean of K_ii/ρ,
+    # from which its multiplier needs no proximal term. The inverse of its function is
+    # then the same for all terms.
+    curved: float = 1e-3
     # Factor by which the term increases, permanently, if the factors are inaccurate,
     # and how often that may happen.
     loosening: float = 30.0
@@ -169,10 +184,10 @@ class Tuning:
     inner_steps: int = 3
     first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled;
-    # the second is for single precision once the gap is below this many tol.
+    # the second is for single precision once the gap is below this value.
     stalled_steps: int = 25
     single_patience: int = 3
-    single_share: float = 100.0
+    single_gap: float = 1e-4
     # Sum of the lengths of eight Newton steps below which there is no progress.
     short: float = 0.5
     # Maximum number of Newton steps after tol has been reached.

@@ -325,6 +325,10 @@ class Space:
         with np.errstate(over="ignore"):
             return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
+    @cached_property
+    def _gram(self) -> Gram:
+        return Gram(self._gram_and_projection[0])
+
     def for_solver(self, in_features: bool) -> Gram | Features:
         """Return the features or the Gram matrix.
 
@@ -333,7 +337,7 @@ class Space:
         if in_features:
             space: Gram | Features = Features(self.rows, self.place.device)
         else:
-            space = Gram(self._gram_and_projection[0])
+            space = self._gram
         if not self.largest <= LARGEST:
             raise ValueError(
                 f"The kernel of a row with itself is up to {self.largest:.3g} here; "
@@ -581,7 +585,9 @@ class KernelMachine:
         if privileged is not None:
             rows = None if privileged.complete else privileged.rows
             known = part.rows[privileged.rows]
-            spaces = [Space(one, privileged.values, known, place) for one in others]
+            made = [Space(one, privileged.values, known, place) for one in others]
+            # Equal kernels share their Gram matrix.
+            spaces = [made[others.index(one)] for one in others]
         return Data(
             target=part.y,
             weight=part.weight,

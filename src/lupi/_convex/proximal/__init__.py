@@ -499,6 +499,13 @@ class _Proximal:
     def __init__(self, problem: Problem, tuning: Tuning, share: float | None):
         self.problem, self.tuning = problem, tuning
         self.least = tuning.least_proximal
+        spaces = problem.spaces.items()
+        sizes = [self._size(k) for k, space in spaces if space.factor is None]
+        stiffest = max((size for size in sizes if size < np.inf), default=0.0)
+        stiff = min(
+            tuning.narrowest_stiff * stiffest / self._size(0), tuning.flexible_proximal
+        )
+        self.narrowest = max(tuning.narrowest, stiff)
         # Without bounds, a small term may be large enough from the start.
         unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
         self.can_widen = share is None and unbounded
@@ -509,6 +516,8 @@ class _Proximal:
             self.usual = tuning.unbounded_proximal
             self.narrowing = tuning.first_unbounded
             share = min(share, tuning.first_unbounded)
+            if problem.curvature.any():  # squared slacks need little more
+                share = min(share, self.usual)
         self.share = share
 
     def follow(self, *, stuck: bool, easy: bool, short: bool) -> bool:
@@ -521,7 +530,7 @@ class _Proximal:
         elif short:
             self.share = min(self.share * tuning.widening, self.usual)
         elif easy:
-            narrow = max(self.share * self.narrowing, tuning.narrowest, self.least)
+            narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
         return self.share != before
 
@@ -537,22 +546,22 @@ class _Proximal:
         self.share *= self.tuning.loosening
         self.least = self.share
 
+    def _size(self, k: int) -> float:
+        """Return the mean of ``K_ii/ρ`` of a function; infinite if it is zero."""
+        function = self.problem.functions[k]
+        mean = float(np.mean(function.space.diagonal)) / function.weight
+        return mean if mean > 0 else np.inf
+
     def ridge(self) -> np.ndarray:
         """Return σ + 1/q for every multiplier."""
         problem = self.problem
-
-        def size(k):
-            f = problem.functions[k]
-            mean = float(np.mean(f.space.diagonal)) / f.weight
-            return mean if mean > 0 else np.inf  # a zero kernel has no scale
-
-        root = min(size(0), 1e300)
+        root = min(self._size(0), 1e300)
         ridge = np.full(problem.size, self.share * root)
         for part, family in zip(problem.slices, problem.families, strict=True):
             kernels = [k for k in family.on if problem.functions[k].space is not None]
             # At most that of the first function, which is the only curvature if a
             # shared multiplier and a private one change by opposite amounts.
-            ridge[part] = self.share * min(root, *map(size, kernels))
+            ridge[part] = self.share * min(root, *map(self._size, kernels))
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.hessian_diagonal[g] > 0:
                 # All others follow such a multiplier, whose curvature is then small.
@@ -562,6 +571,8 @@ class _Proximal:
             for q in sharing:
                 part = problem.slices[q]
                 ridge[part] = np.maximum(ridge[part], BOUNDED_TERM * self.share / box)
+        curved = problem.curvature >= self.tuning.curved * root
+        ridge[curved & problem.is_equality] = 0.0
         return ridge + problem.curvature
 
 
@@ -632,7 +643,7 @@ def solve_proximal(
         waited = state.n_newton - since
         stalled = reached < 0.1 and waited > tuning.stalled_steps
         # Near the end, steps in single precision may be rounding errors.
-        near = bool(precisions) and reached <= tuning.single_share * tol
+        near = bool(precisions) and reached <= tuning.single_gap
         stalled |= near and waited > tuning.single_patience
         short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
         taken = state.lengths[before - state.n_newton :]
