@@ -264,7 +264,9 @@ def _is_flexible(problem: Problem, k: int, tuning: Tuning) -> bool:
 def _is_low_rank(problem: Problem, k: int) -> bool:
     """Return whether a function can have few values on the rows."""
     space = problem.spaces[k]
-    return is_on_host(space.matrix) and space.estimated_rank < space.size / 2
+    if not isinstance(space, Gram) or not is_on_host(space.matrix):
+        return False
+    return space.estimated_rank < problem.length(k) / 2
 
 
 def _size(problem: Problem, k: int) -> float:

@@ -38,7 +38,7 @@ from lupi._convex.linalg import (
     is_on_host,
     zero_of,
 )
-from lupi._convex.problem import Problem
+from lupi._convex.problem import Gram, Problem
 from lupi._convex.proximal.faces import Equations, Face, Neighbor, unsuited
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
@@ -500,7 +500,11 @@ class _Proximal:
         self.problem, self.tuning = problem, tuning
         self.least = tuning.least_proximal
         spaces = problem.spaces.items()
-        sizes = [self._size(k) for k, space in spaces if space.factor is None]
+        sizes = [
+            self._size(k)
+            for k, space in spaces
+            if isinstance(space, Gram) and space.factor is None
+        ]
         stiffest = max((size for size in sizes if size < np.inf), default=0.0)
         stiff = min(
             tuning.narrowest_stiff * stiffest / self._size(0), tuning.flexible_proximal
@@ -548,8 +552,8 @@ class _Proximal:
 
     def _size(self, k: int) -> float:
         """Return the mean of ``K_ii/ρ`` of a function; infinite if it is zero."""
-        function = self.problem.functions[k]
-        mean = float(np.mean(function.space.diagonal)) / function.weight
+        diagonal = self.problem.spaces[k].diagonal
+        mean = float(np.mean(diagonal)) / self.problem.functions[k].weight
         return mean if mean > 0 else np.inf
 
     def ridge(self) -> np.ndarray:
