@@ -188,7 +188,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         ),
         (
             ["compare", "table.csv", *ROLES, "--labelled", "2"],
-            "use --labelled 4, or leave that class out",
+            "use --labelled 4, or leave these classes out",
         ),
         (
             ["compare", "table.csv", *ROLES, "--group", "ward"],

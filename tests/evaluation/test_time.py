@@ -54,7 +54,7 @@ def test_every_split_trains_on_the_past(rows):
     assert result.at_full_size() is None
     small = run(rows, time=rows["time"], train_size=10)
     assert small.at_full_size()["splits"]["kind"] == "time"
-    assert "10 earlier training rows, the latest of them" in render_html(small)
+    assert "the latest 10 earlier training rows" in render_html(small)
 
 
 def test_dates_in_any_notation_are_times(rows):

@@ -205,11 +205,7 @@ def _show_next_command(
     counting = [name for name in sorting if data.X[name].is_unique and not drifts]
     sorting = [name for name in sorting if drifts and not name.lower().endswith("id")]
     groups = scores.loc[scores["note"] == GROUPS, "column"].tolist()
-    if groups and not request.group:
-        console.say(
-            f"The rows of one {groups[0]} belong together: --group {groups[0]} "
-            "never trains and tests on rows of the same one."
-        )
+    groups = [name for name in groups if name in data.X and data.X[name].notna().all()]
     groups = [request.group, *groups] if request.group else groups
     asked = replace(
         request,
@@ -220,9 +216,18 @@ def _show_next_command(
         missing=[*request.missing, *values],
     )
     times = times_of_rows(data.X, [name for name in dates if name in data.X])
-    requests = [replace(asked, time=name) for name in (*times, *sorting)]
-    requests += [asked, replace(asked, group=request.group)]
-    asked = next(filter(_can_compare, requests), asked)
+    alone = replace(asked, group=request.group)
+    requests = [
+        replace(each, time=name)
+        for name in (*times, *sorting)
+        for each in ([asked, alone] if groups else [asked])
+    ]
+    asked = next(filter(_can_compare, [*requests, asked, alone]), asked)
+    if asked.group and not request.group:
+        console.say(
+            f"The rows of one {asked.group} belong together: --group {asked.group} "
+            "never trains and tests on rows of the same one."
+        )
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"
@@ -237,7 +242,7 @@ def _show_next_command(
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
-    console.say(command, label="\nnext   ")
+    console.say(command, label="\nnext   ", in_one_line=True)
 
 
 def _can_compare(request: Request) -> bool:

@@ -466,10 +466,16 @@ class PlainConsole(Console):
         if not self.is_terminal:
             self.width = WIDE
 
-    def say(self, words: str, style: str = "", *, label: str = "") -> None:
-        """Print text that has no markup, after a label in its own column."""
+    def say(
+        self, words: str, style: str = "", *, label: str = "", in_one_line: bool = False
+    ) -> None:
+        """Print text that has no markup, after a label in its own column.
+
+        A command is in one line: a part of it could be a command, too.
+        """
         start = f"{label:<7} " if label else ""
-        self.print(Text.assemble((start, "dim"), (words, style)))
+        said = Text.assemble((start, "dim"), (words, style))
+        self.print(said, soft_wrap=in_one_line)
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print notes."""

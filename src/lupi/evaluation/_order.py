@@ -31,6 +31,7 @@ DATE = re.compile(
     r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
     r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
 )
+YEAR = re.compile(r"year|yr", re.IGNORECASE)
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
 MOST_CATEGORIES = 30
@@ -103,7 +104,7 @@ def date_columns(table: Any) -> list[str]:
     found = []
     for name, column in table.items():
         is_date = as_dates(column) is not None
-        if "year" in str(name).lower() and pd.api.types.is_numeric_dtype(column):
+        if YEAR.search(str(name)) and pd.api.types.is_numeric_dtype(column):
             years = column.dropna()
             whole = years.between(1800, 2100) & (years % 1 == 0)
             is_date = len(years) > 0 and bool(whole.all())

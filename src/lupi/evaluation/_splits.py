@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -392,6 +393,7 @@ def time_splits(
     train_size: int | float | None = None,
     labelled: int | None = None,
     unlabelled: int = 1000,
+    advise: bool = True,
 ) -> list[Split]:
     """Return expanding windows: training rows are earlier than the test rows.
 
@@ -450,14 +452,29 @@ def time_splits(
             for part, least in ((split.train, 2), (split.test, 1)):
                 counts = np.array([(strata[part] == label).sum() for label in classes])
                 if (rare := classes[counts < least]).size:
+                    sizes = {"train_size": train_size, "labelled": labelled}
+                    sizes |= {"unlabelled": unlabelled}
+                    given = (time, known_at, rows, has_y)
+                    fewer = range(n_windows - 1 if advise else 0, 0, -1)
                     raise ValueError(
                         f"A split by time has {'fewer than 2' if least > 1 else 'no'} "
                         f"rows of {_classes(rare)} among its {len(part):,} "
-                        f"{'test' if least == 1 else 'training'} rows; use fewer "
-                        f"windows ({argument('cv', 1)} is one holdout), or leave "
+                        f"{'test' if least == 1 else 'training'} rows; "
+                        f"{_windows_advice(given, fewer, sizes)}leave "
                         f"{_that_class(rare)} out{advice_on_task(classes)}."
                     )
     return splits
+
+
+def _windows_advice(
+    given: tuple[Any, ...], numbers: Iterable[int], sizes: dict[str, Any]
+) -> str:
+    """Return the first of these numbers of windows that can be drawn, as advice."""
+    for number in numbers:
+        with suppress(ValueError):
+            time_splits(*given, number, advise=False, **sizes)
+            return f"use {argument('cv', number)}, or "
+    return ""
 
 
 def blocks_of_test_rows(

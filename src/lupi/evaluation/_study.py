@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -585,8 +586,8 @@ class Study:
     def sizes(self, splits: Sequence[Split], kind: Kind | None) -> dict[str, Any]:
         """Return the kind, the number and the sizes of splits.
 
-        ``rarest`` is the rarest class, with its fewest and most training rows of a
-        split, and ``windows`` has the first and the last time of the test rows of each
+        ``rarest`` is the class with the fewest training rows in a split, with its
+        fewest and most, and ``windows`` has the first and the last time of the test rows of each
         split.
         """
         design, windows, rarest = describe_splits(splits, kind), None, None
@@ -600,10 +601,18 @@ class Study:
             tested = (self.drawn["times"][0][one.test] for one in splits)
             windows = [[float(part.min()), float(part.max())] for part in tested]
         if self.strata is not None:
-            classes, counts = np.unique(self.y[self.has_y], return_counts=True)
-            label = classes[counts.argmin()]
-            trained = [int((self.y[split.train] == label).sum()) for split in splits]
-            rarest = str(label), min(trained), max(trained)
+            rarest = min(
+                (
+                    (str(label), min(trained), max(trained))
+                    for label in np.unique(self.y[self.has_y])
+                    if (
+                        trained := [
+                            int((self.y[s.train] == label).sum()) for s in splits
+                        ]
+                    )
+                ),
+                key=itemgetter(1, 2),
+            )
         return {
             "kind": design.kind,
             "n_splits": len(splits),

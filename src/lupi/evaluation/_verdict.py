@@ -720,7 +720,7 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
     own, other = line["with"], line[control]
-    close = abs(own - other) < ROUNDED
+    close = abs(own - other) < ROUNDED or number(own) == number(other)
     beside = (own, other) if close and line["verdict"] != NO_EVIDENCE else ()
     shown, than = (number(score, *beside) for score in (own, other))
     instead, words = f" instead of {than}", ""

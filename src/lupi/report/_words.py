@@ -276,7 +276,7 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
                 why = f"there are {times} distinct times"
             windows += f", not {asked} ({why}),"
         if splits["train_size"]:
-            rarest = f", the latest of them{rarest}"
+            rows = f"the latest {rows}"
         elif splits["labelled"]:
             rarest = (
                 " (the latest before those whose outcome is hidden, at most half of "
@@ -347,6 +347,10 @@ def _kept(comparison: Comparison) -> tuple[Comparison, pd.Series]:
     return own, own.table.set_index(["method", "arm"]).loc[comparison.choice]
 
 
+# Share of the outcomes on which measured models are trained, below which it is said.
+SMALLEST_SHARE = 0.6
+
+
 def expected_words(comparison: Comparison) -> str:
     """Return the expected score of the model that is kept, and how it was measured."""
     own, line = _kept(comparison)
@@ -360,6 +364,9 @@ def expected_words(comparison: Comparison) -> str:
     if own is not comparison:
         few = training_rows(comparison.settings["splits"])
         said += f"; the verdict is about models that are trained on {few} outcomes"
+    total = own.settings["labels"]["n_labelled"]
+    if own.settings["splits"]["n_train_range"][1] < SMALLEST_SHARE * total:
+        said += f"; models trained on all {total:,} were not measured"
     for name, (what, guess) in _also(own.settings).items():
         ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
         score = number(line[name]) + interval_words(ends, (0.0, 1.0))
@@ -547,7 +554,14 @@ def _constant_words(comparison: Comparison, size: str) -> str:
         return f"{said}{score}."
     rate = settings.get("also", {}).get("accuracy")
     right = f", with an accuracy of {number(rate)}" if rate is not None else ""
-    return f"Predicting the most frequent class for every row{size} {score}{right}."
+    frequent = _most_frequent(settings)
+    return f"Predicting the {frequent} for every row{size} {score}{right}."
+
+
+def _most_frequent(settings: Mapping[str, Any]) -> str:
+    """Return the words for the class of a constant prediction."""
+    earlier = " of the earlier rows" * (settings["splits"]["kind"] == "time")
+    return f"most frequent class{earlier}"
 
 
 def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
@@ -556,7 +570,7 @@ def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     found = {}
     for name, score in guesses.items():
         if name == "accuracy":
-            found[name] = name, f"that of the most frequent class {score}"
+            found[name] = name, f"that of the {_most_frequent(settings)} {score}"
             continue
         # One rare class is not named in the name of its score.
         label = name.partition(" of ")[2] or settings["second"]["class"]
