@@ -7,8 +7,9 @@ Rows without y whose group has test rows are left out of that split.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -452,27 +453,30 @@ def time_splits(
             for part, least in ((split.train, 2), (split.test, 1)):
                 counts = np.array([(strata[part] == label).sum() for label in classes])
                 if (rare := classes[counts < least]).size:
-                    sizes = {"train_size": train_size, "labelled": labelled}
-                    sizes |= {"unlabelled": unlabelled}
-                    given = (time, known_at, rows, has_y)
+                    draw = partial(
+                        time_splits,
+                        *(time, known_at, rows, has_y),
+                        train_size=train_size,
+                        labelled=labelled,
+                        unlabelled=unlabelled,
+                        advise=False,
+                    )
                     fewer = range(n_windows - 1 if advise else 0, 0, -1)
                     raise ValueError(
                         f"A split by time has {'fewer than 2' if least > 1 else 'no'} "
                         f"rows of {_classes(rare)} among its {len(part):,} "
                         f"{'test' if least == 1 else 'training'} rows; "
-                        f"{_windows_advice(given, fewer, sizes)}leave "
+                        f"{_windows_advice(draw, fewer)}leave "
                         f"{_that_class(rare)} out{advice_on_task(classes)}."
                     )
     return splits
 
 
-def _windows_advice(
-    given: tuple[Any, ...], numbers: Iterable[int], sizes: dict[str, Any]
-) -> str:
+def _windows_advice(draw: Callable[[int], object], numbers: Iterable[int]) -> str:
     """Return the first of these numbers of windows that can be drawn, as advice."""
     for number in numbers:
         with suppress(ValueError):
-            time_splits(*given, number, advise=False, **sizes)
+            draw(number)
             return f"use {argument('cv', number)}, or "
     return ""
 

@@ -587,8 +587,8 @@ class Study:
         """Return the kind, the number and the sizes of splits.
 
         ``rarest`` is the class with the fewest training rows in a split, with its
-        fewest and most, and ``windows`` has the first and the last time of the test rows of each
-        split.
+        fewest and most, and ``windows`` has the first and the last time of the test
+        rows of each split.
         """
         design, windows, rarest = describe_splits(splits, kind), None, None
         there = self.has_privileged

@@ -201,9 +201,8 @@ def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[st
         baselines = part[["constant prediction", wording.EXTERNAL]]
         columns = labels + list(baselines.dropna(axis=1, how="all"))
         by_time = "window" in part
-        tables[
-            f"The scores of {'all splits' if len(part) > 1 else 'the split'}, {size}"
-        ] = [
+        which = f"all {len(part)} splits" if len(part) > 1 else "the split"
+        tables[f"The scores of {which}, {size}"] = [
             ["split", *columns],
             *(
                 [

@@ -365,7 +365,8 @@ def expected_words(comparison: Comparison) -> str:
         few = training_rows(comparison.settings["splits"])
         said += f"; the verdict is about models that are trained on {few} outcomes"
     total = own.settings["labels"]["n_labelled"]
-    if own.settings["splits"]["n_train_range"][1] < SMALLEST_SHARE * total:
+    _, most = own.settings["splits"].get("n_train_range") or (0, total)
+    if most < SMALLEST_SHARE * total:
         said += f"; models trained on all {total:,} were not measured"
     for name, (what, guess) in _also(own.settings).items():
         ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
