@@ -50,6 +50,25 @@ def test_columns_marks_what_predicts_too_well(files, capsys):
     assert "--force" in capsys.readouterr().err
 
 
+def test_groups_with_gaps_are_not_suggested_and_the_command_is_one_line(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    later = "measured by the laboratory after the end of the observation " * 2
+    table = pd.DataFrame(rng.normal(size=(300, 2)), columns=["x", later])
+    table["site"] = [f"s{k // 3}" if k < 150 else None for k in range(300)]
+    table["day"] = pd.date_range("2024-01-01", periods=300).astype(str)
+    table["y"] = table[later] + 0.01 * rng.normal(size=300)
+    table.to_csv("t.csv", index=False)
+    assert main(["columns", "t.csv", "--target", "y"]) == 0
+    said = capsys.readouterr().out
+    assert "--group" not in said
+    (command,) = (line for line in said.splitlines() if "lupi compare" in line)
+    assert len(command) > 120
+    assert command.endswith("--time day")
+
+
 def test_columns_without_any_that_stands_out(files, capsys):
     words = ["columns", "table.csv", "-t", "outcome", "--drop", "*_week_20", "patient"]
     assert main(words) == 0

@@ -224,6 +224,26 @@ def test_outcomes_that_are_known_later_are_counted(rows):
     assert "(those not known yet, by reported, included)" in render_html(result)
 
 
+def test_a_class_that_is_rare_in_training_is_named_though_it_is_frequent_later():
+    rng, late = np.random.default_rng(0), np.arange(120) >= 80
+    y = np.where(late, np.arange(120) % 4 > 0, np.arange(120) % 40 == 0).astype(int)
+    given = (rng.normal(size=(120, 2)), y, rng.normal(size=(120, 1)))
+    options = {"methods": FirstColumn(), "time": np.arange(120), "progress": False}
+    result = compare(*given, cv=1, train_size=80, **options)
+    early, tested = y[result.study.splits[0].train], y[result.study.splits[0].test]
+    assert early.mean() < 0.5 < tested.mean()
+    n_few = int(early.sum())
+    assert result.settings["splits"]["rarest"] == ("1", n_few, n_few)
+    assert f"known outcomes ({n_few} of class 1) in training" in str(result.verdict)
+    page = render_html(result)
+    assert "most frequent class of the earlier rows" in page
+    # The largest number of windows that can be drawn is named.
+    for number in (5, 3):
+        with pytest.raises(ValueError, match="use cv=2, or leave that class out"):
+            compare(*given, cv=number, **options)
+    assert len(compare(*given, cv=2, **options).study.splits) == 2
+
+
 def test_a_split_by_time_of_all_rows_is_suggested_where_few_labels_have_none():
     """A class that is rare in one window leaves no few labels of it there."""
     rng = np.random.default_rng(0)

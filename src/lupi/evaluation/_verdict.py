@@ -536,14 +536,15 @@ def measured_words(
     ``unlabelled`` is whether the model is trained on rows without an outcome as well.
     """
     count = splits["n_splits"]
-    kind = f"{'given' if splits.get('given') else 'random'} splits"
+    kind, few = f"{'given' if splits.get('given') else 'random'} splits", ""
     if splits["kind"] == "time":
+        few = rarest_words(splits)
         kind = (
             f"split{'s' * (count != 1)} by time ({splits['time']}), trained on the "
             "past and tested on the future,"
         )
     part = f"{count - len(left_out)} of " * bool(left_out)
-    rows = f"{training_rows(splits)} known outcomes in training"
+    rows = f"{training_rows(splits)} known outcomes{few} in training"
     if unlabelled:
         more = training_rows(splits, "n_unlabelled")
         rows += f" and, with X*, {more} row{'s' * (more != '1')} without an outcome"
