@@ -9,7 +9,7 @@ All values are computed from the problem, the multipliers λ and the biases b:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from lupi._convex.problem import Problem
-from lupi._convex.tuning import DEFAULT, Tuning
 
 # Smallest curvature, relative to the largest, in the estimate of the gap.
 FLATTEST = 1e-12
@@ -369,13 +368,12 @@ class Solution(Certified):
 STRICTLY_POSITIVE = 1e-4
 # Relative change of the objective that is negligible.
 NEGLIGIBLE_CHANGE = 1e-9
-# First and largest half width of the box of biases, and the factor by which it grows
-# while a solution lies within the last share of its edge.
-FIRST_HALF_WIDTH, LARGEST_HALF_WIDTH, WIDENING, EDGE_SHARE = 1e-4, 1e8, 10.0, 1e-6
-INFEASIBLE = 2  # the status of linprog
+# Largest distance of a bias from its start, largest number of tangents, and the
+# precision of linear programs, a share of a negligible change.
+LARGEST_REACH, MOST_TANGENTS, PRECISION = 1e8, 400, 0.1
 
 
-def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
+def settle_biases(solution: Solution) -> Solution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
     With the functions f_k fixed, the biases solve a small linear program::
@@ -396,11 +394,13 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
         or problem.curvature.any()
     ):
         return solution
-    margins, kinds = problem.margins(solution.penalized), tuning.bias_kinds
+    columns = problem.balance_columns()
+    short = problem.at_least - problem.margins(solution.penalized)
+    short -= solution.biases @ columns
     biases = middle_of(
         solution.biases,
-        np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
-        lambda at, reach: [NearBiases.of(problem, margins, at, reach, kinds)],
+        np.abs(columns).max(axis=1, initial=0.0),
+        lambda shift: Tangent.of(problem, columns, short, shift),
     )
     if biases is None:
         return solution
@@ -433,178 +433,118 @@ def determined(scale: np.ndarray, products: np.ndarray) -> bool:
     return bool(np.linalg.matrix_rank(scaled) == len(scale))
 
 
-def middle_of(
-    biases: np.ndarray,
-    size: np.ndarray,
-    near: Callable[[np.ndarray, np.ndarray], list[NearBiases]],
-) -> np.ndarray | None:
-    """Return biases with the first at the midpoint of its interval; None if not found.
-
-    The search begins at optimal biases; ``size`` is the largest coefficient of each.
-    ``near(center, reach)`` returns the parts of the linear program in the box of half
-    widths ``reach`` around ``center``.
-    """
-    reach = FIRST_HALF_WIDTH / np.where(size > 0, size, 1.0)
-    while reach.max() < LARGEST_HALF_WIDTH:
-        middle, at_edge = _middle_in_box(near(biases, reach), biases, reach)
-        if not at_edge:
-            return middle
-        reach = reach * WIDENING
-    return None
-
-
 @dataclass(frozen=True, eq=False)
-class NearBiases:
-    """The part of some rows in the linear program for the biases in a box.
+class Tangent:
+    """A tangent of the cost of some rows as a function of a shift of the biases.
 
-    ``cost`` and ``constant`` are those of slacks that are linear in the whole box.
-    ``left`` and ``right`` are the other constraints, ``owners`` the numbers of their
-    slacks (−1: none), ``prices`` the costs of the slacks; ``equal`` marks equalities.
+    ``value`` is the cost at this shift, ``constant`` and ``slope`` are those of the
+    tangent, and ``left @ shift >= right`` is the hard constraint that is violated most,
+    by ``violation``; ``dearest`` is the largest price of a slack.
     """
 
-    cost: np.ndarray
+    value: float
     constant: float
+    slope: np.ndarray
     left: np.ndarray
-    right: np.ndarray
-    owners: np.ndarray
-    prices: np.ndarray
-    equal: np.ndarray
+    right: float
+    violation: float
     dearest: float
-    bias_costs: np.ndarray
 
     @classmethod
     def of(
-        cls,
-        problem: Problem,
-        margins: np.ndarray,
-        center: np.ndarray,
-        reach: np.ndarray,
-        kinds: int,
-    ) -> NearBiases:
-        """Return the part of a problem in a box; `margins` are without the biases.
-
-        Slacks that are zero in the whole box are left out, and slacks that one
-        constraint determines in the whole box are linear. The others remain as
-        variables, together with the hard constraints that may be violated in the box.
-        """
-        columns, right = problem.balance_columns(), problem.at_least - margins
-        cost, constant = np.zeros(len(columns)), 0.0
-        missing, spread = right - center @ columns, reach @ np.abs(columns)
-        least, most = missing - spread, missing + spread
-        rows, owners, prices, n_slacks = [], [], [], 0
+        cls, problem: Problem, columns: np.ndarray, short: np.ndarray, shift: np.ndarray
+    ) -> Tangent:
+        """Return the tangent of a problem; ``short`` is what margins lack at first."""
+        missing, paid = short - shift @ columns, np.zeros(problem.size)
         for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
-            members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
-            turning = np.any([most[at] > 0.0 for at in members], axis=0)
-            for j, at in enumerate(members):
-                others = [most[other] for i, other in enumerate(members) if i != j]
-                rival = np.max([np.zeros(len(at)), *others], axis=0)
-                leads = turning & (least[at] >= rival)
-                turning &= ~leads
-                cost -= columns[:, at[leads]] @ price[leads]
-                constant += float(right[at[leads]] @ price[leads])
-            n_kept = int(turning.sum())
-            rows += [at[turning] for at in members]
-            owners += [n_slacks + np.arange(n_kept)] * len(members)
-            prices.append(price[turning])
-            n_slacks += n_kept
-        equal = problem.is_equality
-        hard = np.flatnonzero(problem.is_hard & ~equal)
-        hard = _tightest(columns, right, hard, kinds)
-        hard = hard[most[hard] > 0.0]
-        equal = np.flatnonzero(equal)
-        no_slack = np.full(len(hard) + len(equal), -1)
-        flat = np.concatenate([*rows, hard, equal]).astype(int)
-        whole = np.concatenate([*problem.slack_costs, np.zeros(1)])
+            rows = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
+            first = np.argmax([missing[own] for own in rows], axis=0)
+            largest = np.choose(first, rows)
+            paid[largest] = np.where(missing[largest] > 0.0, price, 0.0)
+        sign = np.where(problem.is_equality, np.sign(missing), 1.0)
+        violations = np.where(problem.is_hard, sign * missing, -np.inf)
+        worst = int(violations.argmax())
         return cls(
-            cost,
-            constant,
-            columns[:, flat].T,
-            right[flat],
-            np.concatenate([*owners, no_slack]).astype(int),
-            np.concatenate([*prices, np.empty(0)]),
-            problem.is_equality[flat],
-            float(np.abs(whole).max()),
-            problem.bias_costs,
+            float(problem.bias_costs @ shift + paid @ missing),
+            float(paid @ short),
+            problem.bias_costs - columns @ paid,
+            sign[worst] * columns[:, worst],
+            float(sign[worst] * short[worst]),
+            float(violations[worst]),
+            max(map(np.max, problem.slack_costs), default=0.0),
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[Tangent]) -> Tangent:
+        """Return the tangent of the rows of all parts."""
+        worst = max(parts, key=lambda part: part.violation)
+        return replace(
+            worst,
+            value=sum(part.value for part in parts),
+            constant=sum(part.constant for part in parts),
+            slope=sum(part.slope for part in parts),
+            dearest=max(part.dearest for part in parts),
         )
 
 
-def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
-    """Return the tightest of the hard constraints with the same bias coefficients.
+def middle_of(
+    biases: np.ndarray, size: np.ndarray, tangent: Callable[[np.ndarray], Tangent]
+) -> np.ndarray | None:
+    """Return biases with the first at the midpoint of its interval; None if not found.
 
-    If every basis is constant, there are few different coefficients; after `kinds` of
-    them, all other constraints are kept.
-    """
-    kept: list[int] = []
-    while len(rows) and len(kept) < kinds:
-        same = (columns[:, rows] == columns[:, rows[:1]]).all(axis=0)
-        kept.append(rows[same][right[rows[same]].argmax()])
-        rows = rows[~same]
-    return np.concatenate([np.array(kept, dtype=int), rows])
-
-
-def _middle_in_box(
-    parts: list[NearBiases], center: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray | None, bool]:
-    """Return optimal biases with the first at the midpoint of its interval in a box.
-
-    The second value is whether a solution lies at the edge of the box, or none in it.
+    The search begins at these biases; ``size`` is the largest coefficient of each, and
+    ``tangent`` takes a shift of them. The cost is convex and piecewise linear, so that
+    the tangents at the solutions of linear programs with the tangents before them
+    describe it where it matters (Kelley's method).
     """
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array, hstack, vstack
 
-    n_biases, low, high = len(center), center - reach, center + reach
-    bias_costs = sum(part.bias_costs for part in parts)
-    biased_cost = bias_costs + sum(part.cost for part in parts)
-    starts = np.cumsum([0, *(len(part.prices) for part in parts)])
-    own = np.concatenate(
-        [
-            np.where(part.owners >= 0, part.owners + start, -1)
-            for part, start in zip(parts, starts[:-1], strict=True)
-        ]
-    )
-    soft = np.flatnonzero(own >= 0)
-    slacks = csr_array(
-        (np.ones(len(soft)), (soft, own[soft])), shape=(len(own), starts[-1])
-    )
-    all_left = np.concatenate([part.left for part in parts])
-    left = hstack([csr_array(all_left), slacks], format="csr")
-    right = np.concatenate([part.right for part in parts])
-    equal = np.concatenate([part.equal for part in parts])
-    unit = max(np.abs(bias_costs).max(), *(part.dearest for part in parts)) or 1.0
-    cost = np.concatenate([biased_cost, *(part.prices for part in parts)]) / unit
-    at_edge = False
+    n_biases, size = len(biases), np.where(size > 0, size, 1.0)
+    first = tangent(np.zeros(n_biases))
+    unit = max(abs(first.value), first.dearest) or 1.0
+    limits = {f"{kind}_feasibility_tolerance": 1e-10 for kind in ("primal", "dual")}
+    rows, right = [], []
 
-    def solved(objective, ceiling=None, first=None):
-        nonlocal at_edge
-        upper, limit = -left[~equal], -right[~equal]
-        if ceiling is not None:
-            upper = vstack([upper, csr_array(cost[None])])
-            limit = np.append(limit, ceiling)
-        equalities = {}
-        if equal.any():
-            equalities = {"A_eq": left[equal], "b_eq": right[equal]}
-        bounds = list(zip(low, high, strict=True))
-        bounds += [(0, None)] * (len(cost) - n_biases)
-        if first is not None:
-            bounds[0] = (first, first)
-        result = linprog(objective, upper, limit, **equalities, bounds=bounds)
-        if result.status != 0:
-            # A larger box may be feasible.
-            at_edge |= result.status == INFEASIBLE
-            return None
-        biases, margin = result.x[:n_biases], EDGE_SHARE * (high - low)
-        inside = (biases > low + margin) & (biases < high - margin)
-        at_edge |= not inside.all()
-        return result
+    def add(shift: np.ndarray) -> Tangent:
+        """Add the tangent and the constraint at a shift to the linear programs."""
+        at = tangent(shift / size)
+        rows.append([*(at.slope / size / unit), -1.0])
+        right.append(-at.constant / unit)
+        if at.violation > 0:
+            rows.append([*(-at.left / size), 0.0])
+            right.append(-at.right)
+        return at
 
-    best = solved(cost)
+    add(np.zeros(n_biases))
+
+    def solved(objective: np.ndarray, bounds: list) -> tuple[np.ndarray, float] | None:
+        """Return the optimal shift and its cost; None if it is not found."""
+        before = None
+        for _ in range(MOST_TANGENTS):
+            found = linprog(objective, rows, right, bounds=bounds, options=limits)
+            if found.status != 0:
+                return None
+            shift, below = found.x[:-1], found.x[-1]
+            at = add(shift)
+            close = at.value / unit - below <= PRECISION * NEGLIGIBLE_CHANGE
+            if (close and at.violation <= NEGLIGIBLE_CHANGE) or (
+                before is not None and (shift == before).all()
+            ):
+                inside = (np.abs(shift) < 0.99 * LARGEST_REACH).all()
+                return (shift, at.value / unit) if inside else None
+            before = shift
+        return None
+
+    reach = [(-LARGEST_REACH, LARGEST_REACH)] * n_biases
+    cost = np.eye(n_biases + 1)[-1]
+    best = solved(cost, [*reach, (None, None)])
     if best is None:
-        return None, at_edge
-    whole = best.fun + sum(part.constant for part in parts) / unit
-    ceiling = best.fun + NEGLIGIBLE_CHANGE * max(abs(whole), 1.0)
-    first = np.eye(1, len(cost))[0]
-    ends = [solved(first, ceiling), solved(-first, ceiling)]
+        return None
+    ceiling = best[1] + NEGLIGIBLE_CHANGE * max(abs(best[1]), 1.0)
+    along, under = np.eye(n_biases + 1)[0], [*reach, (None, ceiling)]
+    ends = [solved(sign * along, under) for sign in (1.0, -1.0)]
     if None in ends:
-        return None, at_edge
-    middle = solved(cost, first=0.5 * (ends[0].x[0] + ends[1].x[0]))
-    return (None if middle is None else middle.x[:n_biases]), at_edge
+        return None
+    middle = 0.5 * (ends[0][0][0] + ends[1][0][0])
+    found = solved(cost, [(middle, middle), *reach[1:], (None, None)])
+    return None if found is None else biases + found[0] / size

@@ -73,7 +73,7 @@ def solve(
             aim *= tuning.recovered if interior else tuning.near_vertex
         while not best.is_optimal(aim) and (other := next(solutions, None)):
             best, aim = min(best, other, key=lambda one: one.relative_gap), tol
-        return settle_biases(best, tuning)
+        return settle_biases(best)
 
 
 def _width(problem: Problem) -> int:

@@ -35,10 +35,6 @@ class Tuning:
     # model can be larger than that in features.
     recovered: float = 0.1
 
-    # Number of different columns of hard constraints in the balance equations that are
-    # distinguished when the interval of a bias is computed; each costs a pass.
-    bias_kinds: int = 64
-
     # ----------------------------------------------------------- choice of solver
     # Kernels whose ranks sum up to at most this share of the rows are solved in
     # features, where a step of the interior-point method costs n times the square of

@@ -24,7 +24,7 @@ from lupi._convex.interior.blocks.rows import Totals
 from lupi._convex.problem import Problem
 from lupi._convex.solution import (
     NEGLIGIBLE_CHANGE,
-    NearBiases,
+    Tangent,
     determined,
     middle_of,
     strict_products,
@@ -202,8 +202,7 @@ def _with_middle_bias(rows: DaskRows, solution: BlockSolution) -> BlockSolution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
     As :mod:`lupi._convex.solution` on one machine: the partitions contribute whether
-    their constraints determine the biases and, if they do not, the constraints that
-    matter near them.
+    their constraints determine the biases and, if they do not, tangents of the cost.
     """
 
     def of_chunks(function: Callable, *given: Any) -> list[Any]:
@@ -216,10 +215,11 @@ def _with_middle_bias(rows: DaskRows, solution: BlockSolution) -> BlockSolution:
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return solution
 
-    def near(center: np.ndarray, reach: np.ndarray) -> list[NearBiases]:
-        return of_chunks(_near, solution.weights, center, reach)
+    def tangent(shift: np.ndarray) -> Tangent:
+        biases = solution.biases
+        return Tangent.merged(of_chunks(_tangent, solution.weights, biases, shift))
 
-    biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
+    biases = middle_of(solution.biases, np.max(sizes, axis=0), tangent)
     if biases is None:
         return solution
     middle = certified(rows, rows.layout.joined(solution.weights, biases))
@@ -246,14 +246,15 @@ def _bias_columns(
     return sizes, *strict_products(problem, multipliers, largest)
 
 
-def _near(
+def _tangent(
     problem: Problem,
     _: np.ndarray,
     weights: list[Any],
-    center: np.ndarray,
-    reach: np.ndarray,
-) -> NearBiases:
-    """Return a part of the linear program for the biases."""
+    biases: np.ndarray,
+    shift: np.ndarray,
+) -> Tangent:
+    """Return the tangent of the cost of some rows."""
     values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
-    margins, kinds = problem.margins(values), DEFAULT.bias_kinds
-    return NearBiases.of(problem, margins, center, reach, kinds)
+    columns = problem.balance_columns()
+    short = problem.at_least - problem.margins(values) - biases @ columns
+    return Tangent.of(problem, columns, short, shift)
