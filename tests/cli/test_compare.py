@@ -273,7 +273,7 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     low, high = stored.settings["splits"]["n_unlabelled_range"]
     assert (low, high) == (used.min(), used.max())
     rows = r"2 random splits, 20 training rows with an outcome \(\d+( to \d+)? of class"
-    assert re.search(rf"{rows} .*?\) and (about )?\d+ without, and", said)
+    assert re.search(rf"{rows} .*?\) and (about )?\d+ with X\* and without, and", said)
     assert stored.settings["labels"]["n_unlabelled"] == 60
     assert stored.settings["splits"]["labelled"] == 20
     assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text(

@@ -149,8 +149,8 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
     page = render_html(result)
     said = "20 earlier training rows with an outcome (the latest before those whose"
     assert said in page
-    assert "outcome is hidden, at most half of the earlier rows)" in page
-    assert f" and {min(counts)} to {max(counts)} without, and" in page
+    assert "outcome is hidden, at most half of the earlier outcomes)" in page
+    assert f" and {min(counts)} to {max(counts)} with X* and without, and" in page
     assert "and, with X*, " in result.verdict.sentence
 
 
@@ -222,6 +222,24 @@ def test_outcomes_that_are_known_later_are_counted(rows):
     assert (table["n_train"] + table["n_unlabelled"] == 20 * np.arange(1, 6)).all()
     assert set(table["n_unlabelled"]) == {15}
     assert "(those not known yet, by reported, included)" in render_html(result)
+    assert "not known yet, by reported, is used as if it were known" in str(
+        result.verdict
+    )
+
+
+def test_a_year_of_two_digits_is_refused(rows):
+    days = pd.date_range("1958-01-01", periods=120, freq="61D")
+    with pytest.raises(ValueError, match="century is not known"):
+        run(rows, time=pd.Series(days.strftime("%m/%d/%y")))
+    assert run(rows, time=pd.Series(days.strftime("%m/%d/%Y"))).verdict
+
+
+def test_equal_times_are_not_divided_by_the_order_of_the_file(rows):
+    """Sixty rows of one time, of which forty have y: not the last ones."""
+    time = np.repeat([0, 1], 60)
+    (split,) = run(rows, time=time, cv=1, train_size=40).study.splits
+    assert len(split.train) == 40
+    assert set(split.train) != set(range(20, 60))
 
 
 def test_a_class_that_is_rare_in_training_is_named_though_it_is_frequent_later():
@@ -339,7 +357,8 @@ def test_the_target_is_tested_for_the_order_of_rows_by_itself():
         result = ordered(**late, y=y)
         correlation = abs(stats.spearmanr(y, drift).statistic)
         p = result.settings["order"]["p_target"]
-        return p, f"(|r| = {correlation:.2f}, p = {p:.3f})", str(result.verdict)
+        size = f"the row before, {correlation:.2f}, corrected p = {p:.3f})"
+        return p, size, str(result.verdict)
 
     # Over 23 columns the limit would be p = 0.0004.
     p, _, words = said(0.5)
@@ -348,7 +367,7 @@ def test_the_target_is_tested_for_the_order_of_rows_by_itself():
     p, numbers, words = said(0.42)
     assert 0.01 < p < 0.05
     uncertain = "x depends on the order of the rows; whether y does is not certain"
-    assert f"{uncertain} {numbers}" in words
+    assert f"{uncertain} (largest |r|, with the order or {numbers}" in words
     p, _, words = said(0.0)
     assert p > 0.05
     assert "no dependence of y on it was found" in words
@@ -360,7 +379,8 @@ def test_a_weak_dependence_of_the_target_on_the_order_is_said_with_its_size():
     result = ordered(x=place.astype(float), y=y)
     correlation = stats.spearmanr(y, place).statistic
     assert 0 < correlation < 0.1
-    assert f"; y does so weakly (|r| = {correlation:.2f}, p" in str(result.verdict)
+    assert f"the row before, {correlation:.2f}, corrected p" in str(result.verdict)
+    assert "; y does so weakly (largest |r|, " in str(result.verdict)
     assert order_of(result)["columns"] == ["x"]
 
 

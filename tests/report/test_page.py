@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from lupi.evaluation import Comparison
+from lupi.evaluation._verdict import training_rows
 from lupi.report import Usage, notebook_html, render_html
 from tests.comparisons import ARMS, learning_curve, of_gains, of_scores
 from tests.drawing import undrawn
@@ -278,7 +279,7 @@ def test_notebooks_show_the_verdict_and_escape_names():
 
 def at_full_size(result, full):
     """Add a comparison at full size, as `Comparison.at_full_size` does."""
-    full.settings["splits"]["instead_of"] = result.settings["splits"]["n_train"]
+    full.settings["splits"]["instead_of"] = training_rows(result.settings["splits"])
     result.settings["full_size"] = full.to_dict()
     return result
 

@@ -233,7 +233,7 @@ def command(names: str, *own: Parameter) -> Callable[[Run], Run]:
     ),
     _option(
         "--outcome-time COL",
-        "With --time: when the outcome is known; until then the row has none.",
+        "With --time: when the outcome is known; until then the row has X* only.",
     ),
     _option(
         "--train-size N",
@@ -247,7 +247,7 @@ def command(names: str, *own: Parameter) -> Callable[[Run], Run]:
     ),
     _option(
         "--unlabelled N",
-        "With --labelled: maximum of training rows without outcome (1000).",
+        "With --labelled: maximum of training rows whose outcome is hidden (1000).",
         min=0,
     ),
     _option(

@@ -357,7 +357,8 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if lacking:
         rows = "rows have" if lacking > 1 else "rows has"
         notes.append(
-            f"{lacking} of {len(table)} {rows} no privileged information; used without."
+            f"{lacking} of {len(table)} {rows} no privileged information; used "
+            "without it if they have an outcome."
         )
     return table
 

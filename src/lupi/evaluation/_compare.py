@@ -189,7 +189,7 @@ def compare(
         splits whose rows with y do not overlap as long as there are enough rows. Not
         together with ``train_size`` or given splits.
     unlabelled : int, default=1000
-        With ``labelled``, the maximum number of training rows without y.
+        With ``labelled``, the maximum number of training rows whose y is hidden.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting and for scoring.
     test_quality : array-like of bool of shape (n_samples,), default=None

@@ -329,7 +329,8 @@ def means_missing(column: pd.Series) -> list[str]:
         for end, inner in ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1])):
             if end not in SENTINELS or len(inner) < 2 or (values == end).sum() < 2:
                 continue
-            if np.abs(inner - end).min() > max(np.ptp(inner), 1.0):
+            far = np.abs(inner - end).min() > max(np.ptp(inner), 1.0)
+            if far or end < -1 < 0 <= inner[0]:
                 found.append(f"{end:g}")
         return found
     if not is_text(column):

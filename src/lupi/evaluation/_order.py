@@ -31,6 +31,7 @@ DATE = re.compile(
     r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
     r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
 )
+SHORT_YEAR = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?!\d)")
 YEAR = re.compile(r"year|yr", re.IGNORECASE)
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
@@ -76,6 +77,12 @@ def as_dates(column: pd.Series) -> pd.Series | None:
     return dates.set_axis(places).reindex(range(len(column))).set_axis(column.index)
 
 
+def with_short_year(column: pd.Series) -> str | None:
+    """Return a date whose year has two digits, so that its century is not known."""
+    words = column.dropna().astype(str) if is_text(column) else ()
+    return next((word for word in words if SHORT_YEAR.match(word)), None)
+
+
 def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:
     """Return times as numbers, NaN where there is none, and whether they are dates."""
     column = pd.Series(values).reset_index(drop=True)
@@ -86,6 +93,12 @@ def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:
         )
     if pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(float, na_value=np.nan), False
+    short = with_short_year(column)
+    if short is not None:
+        raise ValueError(
+            f"{name} contains {short}, whose year may have two digits, so that its "
+            "century is not known; write dates as 1976-03-31."
+        )
     dates = as_dates(column)
     if dates is None:
         example = next(iter(column.dropna()), None)
@@ -93,8 +106,12 @@ def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:
             f"{name} contains {example!s}, which is neither a number nor a date; write "
             "dates as 2026-03-31."
         )
+    return _days(dates), True
+
+
+def _days(dates: pd.Series) -> np.ndarray:
     days = (pd.to_datetime(dates, utc=True) - EPOCH) / pd.Timedelta(days=1)
-    return days.to_numpy(float), True
+    return days.to_numpy(float)
 
 
 def date_columns(table: Any) -> list[str]:
@@ -103,7 +120,7 @@ def date_columns(table: Any) -> list[str]:
         return []
     found = []
     for name, column in table.items():
-        is_date = as_dates(column) is not None
+        is_date = as_dates(column) is not None and with_short_year(column) is None
         if YEAR.search(str(name)) and pd.api.types.is_numeric_dtype(column):
             years = column.dropna()
             whole = years.between(1800, 2100) & (years % 1 == 0)
@@ -169,7 +186,7 @@ def may_be_time(column: pd.Series) -> bool:
     Times are dates, or whole numbers that increase.
     """
     if not pd.api.types.is_numeric_dtype(column):
-        return as_dates(column) is not None
+        return as_dates(column) is not None and with_short_year(column) is None
     values = column.dropna()
     return bool((values % 1 == 0).all() and values.iloc[-1] > values.iloc[0])
 
@@ -178,8 +195,9 @@ def _codes(column: pd.Series) -> np.ndarray:
     """Return a column as numbers: dates as times, text as its place in the alphabet."""
     if pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(float, na_value=np.nan)
-    if as_dates(column) is not None:
-        return read_time(column, len(column), "column")[0]
+    dates = as_dates(column)
+    if dates is not None:
+        return _days(dates)
     codes = pd.factorize(column.astype(str).where(column.notna()), sort=True)[0]
     return np.where(codes < 0, np.nan, codes)
 

@@ -406,6 +406,9 @@ def time_splits(
     """
     _, strata, groups = rows
     known = np.flatnonzero(has_y)
+    # Where equal times are divided, by a number of rows, the order of the file is not
+    # used, which may be that of a column.
+    by_chance = np.random.default_rng(0).permutation(len(time))
     order = known[np.argsort(time[known], kind="stable")]
     share = min(1 / (n_windows + 1), LARGEST_WINDOW)
     starts = (1 - share * np.arange(n_windows, 0, -1)) * len(order)
@@ -414,7 +417,7 @@ def time_splits(
     for start, end in zip(cuts, np.r_[cuts[1:], np.inf], strict=True):
         test = np.sort(order[(time[order] >= start) & (time[order] < end)])
         past = _elsewhere(np.flatnonzero(time < start), test, groups)
-        past = past[np.argsort(time[past], kind="stable")]
+        past = past[np.lexsort((by_chance[past], time[past]))]
         seen = has_y[past]
         if known_at is not None:
             seen &= known_at[past] < start
@@ -431,21 +434,23 @@ def time_splits(
         if len(train) >= (labelled or 2) and n_groups > 1:
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
     if not splits:
-        hint = ""
+        hint, fewer_windows = "", ""
+        if n_windows > 1:
+            one = argument("cv", 1)
+            fewer_windows = f"; use fewer windows ({one} is one holdout)"
         if known_at is not None:
             hint = (
                 f" By {argument('outcome_time')}, the outcomes of at most {n_known:,} "
                 "earlier rows are known when the test rows begin."
             )
         if groups is not None:
-            hint = (
+            hint += (
                 " Training rows of a group that is tested are left out: where groups "
                 f"last from the first row to the last, leave {argument('groups')} out."
             )
         raise ValueError(
-            "No split by time leaves enough training rows before its test rows; use "
-            f"fewer windows ({argument('cv', 1)} is one holdout) or fewer training "
-            f"rows.{hint}"
+            "No split by time leaves enough training rows with y before its test rows"
+            f"{fewer_windows}.{hint}"
         )
     if strata is not None:
         classes = np.unique(strata[has_y])

@@ -79,6 +79,7 @@ from lupi.evaluation._splits import (
     time_splits,
 )
 from lupi.evaluation._statistics import Design, Kind
+from lupi.evaluation._verdict import training_rows
 from lupi.kernels import gram_cache
 
 # Training rows with y on which candidates are scored; the chosen one is fitted on all.
@@ -468,7 +469,7 @@ class Study:
         assert self.full_splits is not None
         sizes = self.sizes(self.full_splits, "time" if self.by_time else None)
         sizes |= {"train_size": None, "labelled": None, "given": False}
-        sizes["instead_of"] = self.settings["splits"]["n_train"]
+        sizes["instead_of"] = training_rows(self.settings["splits"])
         sizes["n_folds"] = None if self.by_time else len(self.full_splits) // 2
         return replace(
             self,

@@ -373,7 +373,9 @@ def judge(
             sentence += (
                 f" The oracle{HAS_X} does not score more ({number(best['oracle'])})."
             )
-        elif not np.isnan(best["gap_closed"]):
+        elif not np.isnan(best["gap_closed"]) and not {"without", "oracle"} & set(
+            failing(scores[str(best["method"])], settings, left_out)
+        ):
             closed = f"{best['gap_closed']:.0%}".replace("%", " %")
             sentence += f" It closes {closed} of the gap to the oracle{HAS_X[:-1]}."
     elif (ran["verdict"] == HURTS).all():
@@ -451,8 +453,9 @@ def judge(
     far = failing(scores[method], settings, left_out)
     if far:
         sentence += (
-            f" Far below a constant prediction in some splits: {listed(far)}; "
-            "differences of such scores say little about X*."
+            f" Far below a constant prediction in some splits: {listed(far.values())}; "
+            f"differences to {'these arms' if len(far) > 1 else 'this arm'} say little "
+            "about X*."
         )
     sentence += _near_constant(method, scores, settings)
     sentence += _few_splits(scores[method], settings)
@@ -482,9 +485,9 @@ def _size(settings: Mapping[str, Any]) -> str:
     """Return the beginning of a headline on fewer outcomes, or on all instead."""
     splits = settings["splits"]
     if splits.get("instead_of"):
-        total, few = settings["labels"]["n_labelled"], round(splits["instead_of"])
+        total, few = settings["labels"]["n_labelled"], splits["instead_of"]
         each = f"{training_rows(splits)} of them in training in each split"
-        return f"With all {total:,} known outcomes ({each}) instead of {few:,}, "
+        return f"With all {total:,} known outcomes ({each}) instead of {few}, "
     if splits["train_size"] or splits.get("labelled"):
         return f"With {training_rows(splits)} known outcomes{rarest_words(splits)}, "
     return ""
@@ -615,7 +618,12 @@ def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
 
 def _about_data(settings: Mapping[str, Any]) -> str:
     """Return sentences on order, errors of labels, and X* that follows from X."""
-    said = ""
+    said, known = "", settings["splits"].get("outcome_time")
+    if known:
+        said += (
+            f" X* of rows whose outcome is not known yet, by {known}, is used as if it "
+            "were known: where it is measured later, these gains are too optimistic."
+        )
     ordered = settings.get("order", {}).get("columns", [])
     if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
@@ -634,7 +642,10 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                 found = f"; whether {target} does is not certain"
                 if p < LEVEL:
                     found = f"; {target} does so weakly"
-                found += f" (|r| = {size:.2f}, p {_p(p)})"
+                found += (
+                    f" (largest |r|, with the order or the row before, {size:.2f}, "
+                    f"corrected p {_p(p)})"
+                )
             said += f"{order}{found}."
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
@@ -671,6 +682,9 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
     against = [f" against {ARMS[control].label}" for control in controls]
     if len(set(controls)) == 1:
         against = [""] * 4
+    elif len(set(controls[:3])) == 1:
+        # The control of the estimate is named once, and the other one of p.
+        against = [against[0], "", "", against[3]]
     p += against.pop()
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
@@ -681,12 +695,12 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
 
 def failing(
     arms: ArmScores, settings: Mapping[str, Any], left_out: Sequence[int]
-) -> list[str]:
+) -> dict[str, str]:
     """Return the arms that are far below a constant in some splits, with the scores.
 
     Their error is more than half as large again as that of the constant.
     """
-    found: list[str] = []
+    found: dict[str, str] = {}
     if not settings.get("constants") or arms.failed:
         return found
     optimum = settings["optimum"]
@@ -696,7 +710,7 @@ def failing(
         far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
         if len(far):
             each = listed((number(score) for score in np.sort(far)), most=3)
-            found.append(f"{ARMS[arm].label} in {len(far)} of {len(scores)} ({each})")
+            found[arm] = f"{ARMS[arm].label} in {len(far)} of {len(scores)} ({each})"
     return found
 
 

@@ -263,7 +263,7 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     rarest, hidden, known = rarest_words(splits), "", ""
     if splits.get("n_unlabelled"):
         known = " with an outcome"
-        hidden = f" and {training_rows(splits, 'n_unlabelled')} without"
+        hidden = f" and {training_rows(splits, 'n_unlabelled')} with X* and without"
         if splits.get("outcome_time"):
             hidden += f" (those not known yet, by {splits['outcome_time']}, included)"
     if splits["kind"] == "time":
@@ -271,7 +271,7 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
         windows = "one split" if number == 1 else f"{number} windows"
         asked, times = splits.get("n_windows", number), splits.get("n_times")
         if number < asked:
-            why = "others have too few earlier rows"
+            why = "others have too few earlier rows with an outcome"
             if times <= asked:
                 why = f"there are {times} distinct times"
             windows += f", not {asked} ({why}),"
@@ -280,7 +280,7 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
         elif splits["labelled"]:
             rarest = (
                 " (the latest before those whose outcome is hidden, at most half of "
-                f"the earlier rows){rarest}"
+                f"the earlier outcomes){rarest}"
             )
         tested = listed(window_words(splits), most=MOST_WINDOWS)
         return (
