@@ -45,6 +45,8 @@ def of_scores(scores, groups=None, *, failures=None, splits=None, **settings):
                     }
                 )
     n_splits = len(next(iter(scores.values()))["without"])
+    if "constant" in settings:
+        settings = {"constants": [settings["constant"]] * n_splits} | settings
     described = {
         "task": "classification",
         "scoring": "roc_auc",

@@ -99,11 +99,11 @@ def test_few_labels_are_advised_instead_of_a_small_training_set():
 
 def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     scores = {HEDGED: {"without": np.full(2, -3.0)}}
-    outside = {"name": "Boosting", "score": 0.5, "low": 0.2}
+    outside = {"name": "Boosting", "score": 0.5, "over_constant_low": 0.2}
     result = of_scores(scores, constant=0.0, outside=outside)
     (step,) = result.next_steps()
     assert step.startswith("Use Boosting of scikit-learn with X alone: it is better")
-    result.settings["outside"]["low"] = -0.1
+    result.settings["outside"]["over_constant_low"] = -0.1
     assert "other columns that are known" in result.next_steps()[0]
 
 

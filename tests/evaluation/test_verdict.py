@@ -424,11 +424,17 @@ def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
 
 
 def test_a_score_below_a_constant_prediction_is_named():
+    said = "Predicting the most frequent class for every row scores {}; "
     low = comparison({"A": (-0.2, 0.1, -0.2, -0.2, 0.3)}, constant=0.0)
-    assert "score without X* is below that of predicting" in low.verdict.sentence
+    assert (
+        f"{said.format('0.000')}differences to it: without X* −0.199"
+        in low.verdict.sentence
+    )
+    assert "the model is" not in low.verdict.sentence
     none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
-    assert "scores without X* and with X* are below" in none.verdict.sentence
-    high = none.table.set_index("arm").at["with", "high"]
+    assert "differences to it: without X* −0.199" in none.verdict.sentence
+    assert ") and with X* −0.105" in none.verdict.sentence
+    high = none.table.set_index("arm").at["with", "over_constant_high"]
     for constant, expected in (
         (high + 1e-6, "the model is of no use"),
         (high - 1e-6, "the model is not shown to be better than a constant prediction"),
@@ -436,15 +442,27 @@ def test_a_score_below_a_constant_prediction_is_named():
         found = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=constant)
         assert expected in found.verdict.sentence
     high = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=0.5)
-    assert "below" not in str(high.verdict)
-    assert "includes" not in str(high.verdict)
+    assert "for every row scores" not in str(high.verdict)
     mean = float(high.table.set_index("arm").at["without", "score"])
     near = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=mean - 1e-6)
-    assert "interval of the score without X* includes that of" in str(near.verdict)
+    assert "to it: without X* +0.000" in str(near.verdict)
     levels = {"A": (0.7, 0.8, 0.7, 0.7), "B": (0.3, 0.7, 0.7, 0.7)}
     several = str(comparison(levels, constant=0.5).verdict)
-    assert "The score of B without X* is below that of predicting" in several
+    assert "differences to it: of B without X* −0.20" in several
     assert "of no use" not in several
+
+
+def test_an_arm_and_a_constant_are_compared_on_the_same_rows():
+    # Splits differ much, and in every one the arm is a little above the constant.
+    hard, step = np.linspace(-2.0, 0.5, 10), 0.05 + 0.1 * JITTER[0]
+    scores = {"without": hard + step, "with": hard + step}
+    known = {"task": "regression", "scoring": "r2", "constant": hard.mean()}
+    result = of_scores({"A": scores}, constants=hard.tolist(), **known)
+    line = result.table.set_index("arm").loc["without"]
+    assert line["low"] < hard.mean() < line["score"]
+    assert 0 < line["over_constant_low"] < line["over_constant"] < 0.1
+    assert "for every row scores" not in result.verdict.sentence
+    assert "constant prediction" not in " ".join(result.next_steps())
 
 
 def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():

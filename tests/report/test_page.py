@@ -315,9 +315,7 @@ def test_both_sizes_have_their_baselines_and_the_method_of_the_second_is_explain
         each.settings["outside"] |= {"difference": 0.15}
         each.settings["outside"] |= {"difference_low": -0.1, "difference_high": 0.4}
     said = read(at_full_size(result, full))
-    assert (
-        "(60 training rows), scores 0.400 (95 % interval 0.350 to 0.450), below" in said
-    )
+    assert "(60 training rows), scores 0.400 (95 % interval 0.350 to 0.450)." in said
     assert "(180 training rows), scores 0.800 (95 % interval 0.750 to 0.850)." in said
     assert "0.800 on the same splits, a difference of +0.150 (95 % interval" in said
     assert "Of the 2 methods only B, the method of the verdict, which also has" in said
@@ -380,13 +378,13 @@ def test_an_interval_that_is_cut_says_so():
     ("constant", "sentence"),
     [
         (0.4, None),
-        (0.0, "has an interval that includes the score of predicting the most "),
-        (0.001, "is below the score of predicting the most "),
+        (0.0, "is +0.000 (95 % interval −"),
+        (0.001, "is −0.001 (95 % interval −"),
     ],
 )
 def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
     result = of_gains({"SVCPlus": 0.0})
-    score = float(result.table.set_index("arm").at["without", "score"])
+    score = float(result.folds.query("arm == 'without'")["score"].mean())
     ends = ("low", "high", "difference", "difference_low", "difference_high")
     outside = {"name": "Boosting", **dict.fromkeys(ends, np.nan)}
     if sentence is None:
@@ -394,14 +392,15 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
     else:
         constant += score
         settings = {"constant": constant, "outside": outside | {"score": score + 0.1}}
-    result.settings.update(settings)
+    result.settings.update(settings | {"constants": [constant] * 10})
     said = read(result)
     better = f"Boosting of scikit-learn scores {score + 0.1:.3f} on the same splits"
     assert (better in said) == (sentence is not None)
     shown = "the model is not shown to be better than a constant prediction." in said
     assert shown == (sentence is not None)
     if sentence is not None:
-        assert f"{sentence}frequent class for every row ({constant:.3f})" in said
+        than = "minus that of predicting the most frequent class for every row"
+        assert f"{than} ({constant:.3f}) {sentence}" in said
 
 
 @pytest.mark.parametrize(
@@ -473,23 +472,18 @@ def test_splits_that_are_left_out_at_full_size_are_named_too():
     assert "(shuffled X* −2.000 in split 2)" in said
 
 
-@pytest.mark.parametrize(
-    ("ends", "words"),
-    [
-        ((0.3, 0.45), ", below a constant prediction."),
-        ((0.3, 0.6), ", below a constant prediction, which its interval includes."),
-        ((0.45, 0.65), ", not shown to be better than a constant prediction."),
-    ],
-    ids=["below", "estimate below", "near"],
-)
-def test_a_baseline_below_a_constant_is_called_so(ends, words):
-    outside = {"name": "Boosting", "score": sum(ends) / 2 - 0.005}
-    outside |= dict(zip(("low", "high"), ends, strict=True))
+def test_a_baseline_that_may_be_no_better_than_a_constant_is_called_so():
+    outside = {"name": "Boosting", "score": 0.45, "low": 0.3, "high": 0.6}
     # Differences to the kept model.
     outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
-    result = of_gains({"SVCPlus": 0.05}, outside=outside, constant=0.5)
-    interval = f"(95 % interval {ends[0]:.3f} to {ends[1]:.3f})"
-    assert f"{interval}{words}" in read(result)
+    outside |= {"over_constant": -0.05, "over_constant_high": 0.1}
+    interval = "(95 % interval 0.300 to 0.600)"
+    words = ", not shown to be better than a constant prediction (difference −0.050 "
+    for low in (-0.2, 0.01):
+        own = outside | {"over_constant_low": low}
+        said = read(of_gains({"SVCPlus": 0.05}, outside=own, constant=0.5))
+        assert interval in said
+        assert (f"{interval}{words}" in said) == (low < 0)
 
 
 def test_the_model_without_privileged_information_is_named():

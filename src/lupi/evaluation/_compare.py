@@ -283,8 +283,7 @@ def run(study: Study, **how: Any) -> Comparison:
         "fingerprint": study.identity,
     }
     folds = pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS))
-    constants = study.constant_scores()
-    said = _describe_data(study, constants, _left_out(folds, constants))
+    said = _describe_data(study, folds)
     seconds = (datetime.now(UTC) - started).total_seconds()
     return Comparison(
         folds,
@@ -311,18 +310,21 @@ def _judged_scores(folds: pd.DataFrame) -> pd.DataFrame:
     return scores[scores.notna().all(axis=1)]
 
 
-def _describe_data(
-    study: Study, constants: list[float] | None, left_out: list[int]
-) -> dict[str, Any]:
+def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
+    found = study.constant_scores()
+    constants, groups = map(list, zip(*found, strict=True)) if found else (None, None)
+    left_out = _left_out(folds, constants)
 
     def mean(scores: list[float] | None) -> float | None:
         return None if scores is None else float(np.mean(np.delete(scores, left_out)))
 
-    also = {
-        name: mean(study.constant_scores(each)) for name, each in study.also.items()
-    }
     constant: dict[str, Any] = {"constant": mean(constants), "constants": constants}
+    constant["constant_groups"] = groups
+    also: dict[str, float | None] = {}
+    for name, scorer in study.also.items():
+        scores = study.constant_scores(scorer)
+        also[name] = mean([score for score, _ in scores] if scores else None)
     constant["also"] = also
     if study.settings["second"]:
         share = next(iter(also.values()))
@@ -823,7 +825,8 @@ def outside_baseline(
     def beside(name: str | None) -> ArmScores:
         own = comparison.folds[comparison.folds["method"] == name]
         folds = pd.DataFrame([*own.to_dict("records"), *lines])
-        return ArmScores(folds, study.design, comparison.left_out)
+        constants = comparison.settings
+        return ArmScores(folds, study.design, comparison.left_out, constants)
 
     best, arm = best_arm(comparison.summary, comparison.verdict)
     arms = beside(comparison.verdict.method)
@@ -832,6 +835,7 @@ def outside_baseline(
         **arms.level("outside").columns("score", ""),
         **beside(best).difference("outside", arm).columns("difference"),
         **arms.difference("outside", "without").columns("over_without"),
+        **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
     }
 
@@ -920,11 +924,12 @@ class Comparison:
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        return self._arm_scores(self.folds, self.design)
+        return self._arm_scores(self.folds, self.design, self.settings)
 
-    def _arm_scores(self, folds: pd.DataFrame, design: Design) -> dict[str, ArmScores]:
+    def _arm_scores(self, folds: pd.DataFrame, *more: Any) -> dict[str, ArmScores]:
+        design, *constants = more
         return {
-            str(name): ArmScores(part, design, self.left_out)
+            str(name): ArmScores(part, design, self.left_out, *constants)
             for name, part in folds.groupby("method", sort=False)
         }
 
@@ -956,7 +961,8 @@ class Comparison:
         to ``high``. ``difference`` is the score of the arm minus that of *without*, and
         ``gain`` the score of *with* minus that of the arm, with 95 % intervals
         (``gain_low`` to ``gain_high``); ``p_value`` and ``p_gain`` are their one-sided
-        p-values. Standard errors and
+        p-values. ``over_constant`` is the score of the arm minus that of a constant
+        prediction on the same test rows, with its interval. Standard errors and
         p-values are corrected for the overlap of the splits, not for the number of
         methods. Classes have their ``accuracy``, and a rare class has its
         ``average_precision``, with intervals (``accuracy_low`` and so on); several rare

@@ -449,16 +449,17 @@ class Study:
 
     def constant_scores(
         self, scorer: Callable[..., float] | None = None
-    ) -> list[float] | None:
-        """Return the scores of predicting the mean or the class frequencies."""
+    ) -> list[tuple[float, list[float] | None]] | None:
+        """Score predicting the mean or the class frequencies, as `score` does."""
         y, weight = np.array(self.y.tolist()), self.sample_weight
         nothing, scores = np.zeros((len(y), 1)), []
         for train, test, _ in self.splits:
             model = constant_model(self.task)
             model.fit(nothing[train], y[train], of_rows(weight, train))
+            rows = nothing[test], self.y[test], of_rows(weight, test)
+            groups = self.group_of_row[test], self.n_groups
             try:
-                rows = nothing[test], self.y[test], of_rows(weight, test)
-                scores.append(score_rows(scorer or self.scorer, model, *rows)[0])
+                scores.append(score_rows(scorer or self.scorer, model, *rows, *groups))
             except Exception:
                 # A scorer of the user may need other methods of a model.
                 return None

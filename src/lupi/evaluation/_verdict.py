@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import add
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -84,13 +84,28 @@ COLUMNS = (
 class ArmScores:
     """The scores of one method: one array per arm, aligned by split.
 
-    The splits in ``left_out`` are missing.
+    The splits in ``left_out`` are missing. ``settings`` has the scores of a constant
+    prediction as ``constants``.
     """
 
     def __init__(
-        self, folds: pd.DataFrame, design: Design, left_out: Sequence[int] = ()
+        self,
+        folds: pd.DataFrame,
+        design: Design,
+        left_out: Sequence[int] = (),
+        settings: Mapping[str, Any] | None = None,
     ):
         self.design = design
+        self.constant: tuple[np.ndarray, np.ndarray | None] | None = None
+        if settings and settings.get("constants"):
+            names = ("constants", "constant_groups")
+            scores, groups = (
+                np.delete(np.array(settings[name], dtype=float), left_out, axis=0)
+                if settings.get(name)
+                else None
+                for name in names
+            )
+            self.constant = scores, groups
         self.scores: dict[str, np.ndarray] = {}
         self.groups: dict[str, np.ndarray | None] = {}
         self.seconds: dict[str, float] = {}
@@ -123,6 +138,23 @@ class ArmScores:
         return corrected_contrast(
             self.scores[arm] - self.scores[other], self.design, paired
         )
+
+    def over_constant(self, arm: str) -> dict[str, float]:
+        """Return how far an arm is above a constant prediction, for a table.
+
+        Both are scored on the same rows, but a model is better than a constant on the
+        same rows in every split: the variance is that of a score, not of a difference.
+        """
+        if self.constant is None:
+            return {}
+        constants, of_groups = self.constant
+        groups = self.groups[arm]
+        paired = None if groups is None or of_groups is None else groups - of_groups
+        free = replace(self.design, bounds=(-np.inf, np.inf), share=False)
+        over = corrected_contrast(
+            self.scores[arm] - constants, free, paired, paired=False
+        )
+        return over.columns("over_constant")
 
 
 def summarise(
@@ -259,10 +291,12 @@ def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
                 if arm in CONTROLS:
                     gain = arms.difference("with", arm)
                     line |= gain.columns("gain") | {"p_gain": gain.p_greater}
+                line |= arms.over_constant(arm)
             lines.append(line)
     columns = ["method", "arm", "score", "std_error", "low", "high", "n_splits"]
     columns += [*(f"difference{end}" for end in ENDS), "p_value"]
-    columns += [*(f"gain{end}" for end in ENDS), "p_gain", "seconds"]
+    columns += [*(f"gain{end}" for end in ENDS), "p_gain"]
+    columns += [*(f"over_constant{end}" for end in ENDS), "seconds"]
     return pd.DataFrame(lines).reindex(columns=columns)
 
 
@@ -558,40 +592,32 @@ def _near_constant(
     best: str, scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
 ) -> str:
     """Return sentences on scores that may be no better than a constant prediction."""
-    constant = settings.get("constant")
-    if constant is None:
+    if not settings.get("constants"):
         return ""
-    below, near = [], []
+    found = []
     for method, arms in scores.items():
         for arm in () if arms.failed else ("without", "with"):
-            level = arms.level(arm)
+            over = arms.over_constant(arm)
             name = f"of {method} " * (len(scores) > 1) + ARMS[arm].label
-            if level.mean < constant:
-                below.append(name)
-            elif level.interval()[0] <= constant:
-                near.append(name)
+            if not over["over_constant_low"] > 0:
+                found.append(f"{name} {with_interval(over, 'over_constant')}")
+    if not found:
+        return ""
     what = "the mean" if settings["task"] == "regression" else "the most frequent class"
-    shown, _ = numbers(constant, scores[best].level("with").mean)
-    than = f"that of predicting {what} for every row ({shown})"
-    said = ""
-    if below:
-        level = scores[best].level("with")
+    shown, _ = numbers(settings["constant"], scores[best].level("with").mean)
+    over, use = scores[best].over_constant("with"), ""
+    if not over["over_constant_low"] > 0:
         who = best if len(scores) > 1 else "the model"
-        use = f": {who} {use_words(level.interval()[1], constant)}"
-        use *= int(level.mean < constant)
-        are = "scores {} are" if len(below) > 1 else "score {} is"
-        said = f" The {are.format(listed(below, most=4))} below {than}{use}."
-    if near:
-        include = "intervals of the scores {} include"
-        if len(near) == 1:
-            include = "interval of the score {} includes"
-        said += f" The 95 % {include.format(listed(near, most=4))} {than}."
-    return said
+        use = f": {who} {use_words(over)}"
+    return (
+        f" Predicting {what} for every row scores {shown}; differences to it: "
+        f"{listed(found, most=4)}{use}."
+    )
 
 
-def use_words(high: float, constant: float) -> str:
-    """Return what a score below a constant prediction says of a model."""
-    if high < constant:
+def use_words(line: Mapping[str, Any]) -> str:
+    """Return what a difference to a constant prediction says of a model."""
+    if line["over_constant_high"] < 0:
         return "is of no use"
     return "is not shown to be better than a constant prediction"
 
@@ -753,10 +779,9 @@ def _p(value: float) -> str:
 
 def _is_useless(comparison: Comparison) -> bool:
     """Return whether no model is shown to be better than a constant prediction."""
-    constant, table = comparison.settings.get("constant"), comparison.table
-    used = table[table["arm"].isin(("without", "with"))]
-    least = used["low"].fillna(used["score"]).max()
-    return constant is not None and bool(least <= constant)
+    table = comparison.table[comparison.table["arm"].isin(("without", "with"))]
+    least = table["over_constant_low"].fillna(table["over_constant"])
+    return bool(least.max() <= 0)
 
 
 def next_steps(
@@ -873,9 +898,8 @@ def next_steps(
             "Look for other columns that are known when predicting: no model is shown "
             "to be better than a constant prediction."
         )
-        low, constant = outside.get("low"), own["constant"]
-        if low is not None and low > constant:
-            score, other = numbers(outside["score"], constant)
+        if (outside.get("over_constant_low") or 0.0) > 0:
+            score, other = numbers(outside["score"], own["constant"])
             last = (
                 f"Use {outside['name']} of scikit-learn with X alone: it is better "
                 f"than a constant prediction ({score} instead of {other}), and the "

@@ -395,18 +395,14 @@ def expected_words(comparison: Comparison) -> str:
 def below_words(comparison: Comparison) -> str:
     """Return a sentence on a kept model that may be no better than a constant."""
     own, line = _kept(comparison)
-    constant = own.settings.get("constant")
-    if constant is None or min(line["score"], line["low"]) > constant:
+    if not own.settings.get("constants") or line["over_constant_low"] > 0:
         return ""
-    task = own.settings["task"]
-    what = "mean" if task == "regression" else "most frequent class"
-    below = "is below" if line["score"] < constant else "has an interval that includes"
-    score, other = numbers(line["score"], constant)
+    what = "mean" if own.settings["task"] == "regression" else "most frequent class"
+    score, other = numbers(line["score"], own.settings["constant"])
     return (
-        f"The {metric_name(own.settings['scoring'])} of the model "
-        f"({score}) {below} the score of predicting the {what} for "
-        f"every row ({other}): the model "
-        f"{use_words(line['high'], constant)}."
+        f"The {metric_name(own.settings['scoring'])} of the model ({score}) minus that "
+        f"of predicting the {what} for every row ({other}) is "
+        f"{with_interval(line, 'over_constant')}: the model {use_words(line)}."
     )
 
 
@@ -500,25 +496,19 @@ def baseline_words(comparison: Comparison) -> list[str]:
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X and the "
                 f"same splits{size}, scores {number(outside['score'])}{interval}"
-                f"{_beside_constant(outside, constant)}{_beside_without(own)}."
+                f"{_beside_constant(outside)}{_beside_without(own)}."
             )
         if constant is not None:
             said.append(_constant_words(own, size))
     return said
 
 
-def _beside_constant(outside: Mapping[str, Any], constant: float | None) -> str:
+def _beside_constant(outside: Mapping[str, Any]) -> str:
     """Return how a baseline compares with a constant; empty if it is better."""
-    if constant is None:
+    if "over_constant" not in outside or (outside["over_constant_low"] or 0.0) > 0:
         return ""
-    low, high = (
-        outside["score"] if pd.isna(outside.get(end)) else outside[end]
-        for end in ("low", "high")
-    )
-    if outside["score"] < constant:
-        includes = ", which its interval includes" * (high >= constant)
-        return f", below a constant prediction{includes}"
-    return ", not shown to be better than a constant prediction" * (low <= constant)
+    shown = with_interval(outside, "over_constant")
+    return f", not shown to be better than a constant prediction (difference {shown})"
 
 
 def _beside_without(comparison: Comparison) -> str:
