@@ -424,12 +424,9 @@ def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
 
 
 def test_a_score_below_a_constant_prediction_is_named():
-    said = "Predicting the most frequent class for every row scores {}; "
+    said = "Predicting the most frequent class for every row scores 0.000; differences "
     low = comparison({"A": (-0.2, 0.1, -0.2, -0.2, 0.3)}, constant=0.0)
-    assert (
-        f"{said.format('0.000')}differences to it: without X* −0.199"
-        in low.verdict.sentence
-    )
+    assert f"{said}to it: without X* −0.199" in low.verdict.sentence
     assert "the model is" not in low.verdict.sentence
     none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
     assert "differences to it: without X* −0.199" in none.verdict.sentence

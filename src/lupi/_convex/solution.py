@@ -471,7 +471,11 @@ class Tangent:
             sign[worst] * columns[:, worst],
             float(sign[worst] * short[worst]),
             float(violations[worst]),
-            max(map(np.max, problem.slack_costs), default=0.0),
+            # Some of the rows may have none of the slacks.
+            max(
+                (float(np.max(c, initial=0.0)) for c in problem.slack_costs),
+                default=0.0,
+            ),
         )
 
     @classmethod
@@ -482,7 +486,7 @@ class Tangent:
             worst,
             value=sum(part.value for part in parts),
             constant=sum(part.constant for part in parts),
-            slope=sum(part.slope for part in parts),
+            slope=np.sum([part.slope for part in parts], axis=0),
             dearest=max(part.dearest for part in parts),
         )
 
@@ -542,9 +546,9 @@ def middle_of(
         return None
     ceiling = best[1] + NEGLIGIBLE_CHANGE * max(abs(best[1]), 1.0)
     along, under = np.eye(n_biases + 1)[0], [*reach, (None, ceiling)]
-    ends = [solved(sign * along, under) for sign in (1.0, -1.0)]
-    if None in ends:
+    low, high = (solved(sign * along, under) for sign in (1.0, -1.0))
+    if low is None or high is None:
         return None
-    middle = 0.5 * (ends[0][0][0] + ends[1][0][0])
+    middle = 0.5 * (low[0][0] + high[0][0])
     found = solved(cost, [(middle, middle), *reach[1:], (None, None)])
     return None if found is None else biases + found[0] / size

@@ -96,16 +96,11 @@ class ArmScores:
         settings: Mapping[str, Any] | None = None,
     ):
         self.design = design
-        self.constant: tuple[np.ndarray, np.ndarray | None] | None = None
-        if settings and settings.get("constants"):
-            names = ("constants", "constant_groups")
-            scores, groups = (
-                np.delete(np.array(settings[name], dtype=float), left_out, axis=0)
-                if settings.get(name)
-                else None
-                for name in names
-            )
-            self.constant = scores, groups
+        self.constants = [
+            np.delete(np.array(values, dtype=float), left_out, axis=0)
+            for name in ("constants", "constant_groups")
+            if (values := (settings or {}).get(name))
+        ]
         self.scores: dict[str, np.ndarray] = {}
         self.groups: dict[str, np.ndarray | None] = {}
         self.seconds: dict[str, float] = {}
@@ -145,11 +140,11 @@ class ArmScores:
         Both are scored on the same rows, but a model is better than a constant on the
         same rows in every split: the variance is that of a score, not of a difference.
         """
-        if self.constant is None:
+        if not self.constants:
             return {}
-        constants, of_groups = self.constant
+        constants, *of_groups = self.constants
         groups = self.groups[arm]
-        paired = None if groups is None or of_groups is None else groups - of_groups
+        paired = groups - of_groups[0] if groups is not None and of_groups else None
         free = replace(self.design, bounds=(-np.inf, np.inf), share=False)
         over = corrected_contrast(
             self.scores[arm] - constants, free, paired, paired=False
