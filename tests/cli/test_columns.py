@@ -212,10 +212,15 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     assert "7 values of age are taken as missing" in capsys.readouterr().out
     assert clean.at["age", "type"] == "number"
     assert clean["means_missing"].isna().all()
-    # A model remembers them.
+    # A model remembers them, and its card says so.
     fit = ["fit", "dirty.csv", "-t", "outcome", "--drop", "number,row,site,visit,sick"]
     assert main([*fit, *options, "--n-candidates", "1", "-m", "svc-plus"]) == 0
     assert main(["predict", "model.skops", "dirty.csv"]) == 0
+    assert main(["card", "model.skops", "-o", "card.md"]) == 0
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "60 rows, 60 of them with an outcome." in card
+    assert "not used to predict: number (--drop), row (--drop)," in card
+    assert "Values that mean missing: ., -99 and unknown." in card
 
 
 def test_a_target_that_depends_on_the_order_of_rows_is_named(
@@ -267,6 +272,28 @@ def test_rows_that_are_sorted_by_a_time_name_it(tmp_path, monkeypatch, capsys, s
     command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
     assert ("--time month" in command) == (shift > 0)
     assert ("--time" in command) == (shift > 0)
+
+
+def test_years_are_times_and_limits_of_a_measurement_are_no_missing_values(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 2)), columns=["outcome", "age"])
+    table["year"] = rng.integers(2001, 2012, size=120)
+    table["built_year"] = rng.integers(1901, 2012, size=120)
+    table["crp"] = np.where(np.arange(120) % 3 == 0, "<5", table["age"].astype(str))
+    table.to_csv("rows.csv", index=False)
+    found = scores("rows.csv")
+    assert found["note"].fillna("").to_dict() == {
+        "age": "",
+        "year": "a year",
+        "built_year": "",
+        "crp": "",
+    }
+    assert found["means_missing"].isna().all()
+    command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
+    assert "--time year" in command
 
 
 def test_rows_without_outcome_are_counted_and_not_warned_of(

@@ -78,6 +78,9 @@ def test_it_writes_report_results_figures_and_model(compared):
     baseline = splits["external baseline"]
     np.testing.assert_allclose(baseline, outside["scores"])
     np.testing.assert_allclose(baseline.mean(), outside["score"])
+    assert (splits["n_train_privileged"] < splits["n_train"]).all()
+    found = splits[f"accuracy {arms[1]}"].mean()
+    assert found == pytest.approx(table.at[1, "accuracy"])
     curve = pd.read_csv(folder / "curve.csv").set_index(["arm", "n_train"])
     scores = table.set_index("arm")
     for arm in ("without X*", "with X*"):

@@ -276,6 +276,34 @@ def test_a_split_by_time_of_all_rows_is_suggested_where_few_labels_have_none():
     assert "--time date, without --labelled 40." in step
 
 
+def test_a_split_by_time_without_groups_is_suggested_where_all_groups_go_on():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=200)})
+    X["date"] = pd.date_range("2020-01-01", periods=200).astype(str)
+    y, privileged = np.tile([0, 1], 100), rng.normal(size=(200, 1))
+    options = {"methods": FirstColumn(), "groups": np.arange(200) % 7}
+    result = compare(X, y, privileged, cv=2, **options)
+    assert result.settings["possible"]["time"] == "no groups"
+    step = result.next_steps(command_line=True)[0]
+    assert "--time date, without --group: each group has early and late" in step
+    with pytest.raises(ValueError, match="group"):
+        compare(X, y, privileged, time=X["date"], **options)
+    options.pop("groups")
+    assert len(compare(X, y, privileged, time=X["date"], **options).study.splits) > 1
+
+
+def test_known_outcomes_without_x_star_are_counted(rows):
+    missing = rows["privileged"].copy()
+    missing[::4] = np.nan
+    result = run(rows | {"privileged": missing}, cv=2)
+    there = [int((split.train % 4 > 0).sum()) for split in result.study.splits]
+    few, many = min(there), max(there)
+    number = str(few) if few == many else f"{few} to {many}"
+    said = f"known outcomes, {number} of them with X*, in training"
+    assert said in str(result.verdict)
+    assert "of them with X*" not in str(run(rows, cv=2).verdict)
+
+
 def test_the_earliest_complete_date_is_the_time():
     days = pd.Series(pd.date_range("2020-01-01", periods=200))
     columns = {

@@ -42,6 +42,7 @@ from lupi.cli._io import (
 from lupi.cli._tables import nearest, neutral, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
 from lupi.evaluation._measures import (
+    DATES,
     FOLLOWS_ROWS,
     GROUPS,
     MOST_ROWS,
@@ -171,11 +172,11 @@ def _show_next_command(
 ) -> None:
     """Print the suspicious columns and the next command."""
     # A trend in time is not known later.
-    useful = ~scores["note"].isin((*USELESS, SORTED, GROUPS, "a date"))
+    useful = ~scores["note"].isin((*USELESS, SORTED, GROUPS, *DATES))
     found = scores[scores["suspicious"] & useful]
     marked = found["column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
-    dates = scores.loc[scores["note"] == "a date", "column"]
+    dates = scores.loc[scores["note"].isin(DATES), "column"]
     values = scores["means_missing"].str.split(", ").explode()
     values = [value for value in values.unique() if value]
     if marked:
@@ -669,13 +670,27 @@ def _card_sections(
             f"Predicts {details.get('target', 'the target')} "
             f"({task}) from: {listed(features)}."
         ),
-        "Training data": f"Source: {details.get('source', 'unknown')}.",
+        "Training data": _data_words(details),
         "Training data/Privileged columns": (
             f"{use if privileged else ''}{listed(privileged) or 'None'}."
         ),
         "Evaluation": scores,
         "Limits": "\n".join(f"- {limit}" for limit in limits),
     }
+
+
+def _data_words(details: Mapping[str, Any]) -> str:
+    """Return the source of the training data, its rows, and what is not used."""
+    said = f"Source: {details.get('source', 'unknown')}."
+    if "n_rows" in details:
+        known = f"{details['n_known']:,} of them with an outcome"
+        said += f" {details['n_rows']:,} rows, {known}."
+    if details.get("unused"):
+        names = (f"{name} ({option})" for name, option in details["unused"].items())
+        said += f" Columns that are not used to predict: {listed(names)}."
+    if details.get("missing"):
+        said += f" Values that mean missing: {listed(details['missing'])}."
+    return said
 
 
 def show_methods() -> None:

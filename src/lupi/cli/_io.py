@@ -127,6 +127,7 @@ class InputTable:
     time: pd.Series | None = None
     outcome_time: pd.Series | None = None
     missing: Sequence[str] = ()
+    unused: Mapping[str, str] = field(default_factory=dict)
     clean: np.ndarray | None = None
     about: str = ""
     notes: list[str] = field(default_factory=list)
@@ -152,6 +153,9 @@ class InputTable:
             "privileged": privileged,
             "shares": shares,
             "missing": list(self.missing),
+            "unused": dict(self.unused),
+            "n_rows": len(self.y),
+            "n_known": int(self.has_y.sum()),
             "source": self.source,
             "schema": schema_of(self.X),
         }
@@ -243,6 +247,8 @@ def read_data(
         time=table.get(splitting.get("--time")),
         outcome_time=table.get(splitting.get("--outcome-time")),
         missing=request.missing,
+        unused=dict.fromkeys(dropped, "--drop")
+        | {name: option for option, name in splitting.items()},
         clean=_clean(table[splitting["--clean"]]) if "--clean" in splitting else None,
         notes=notes,
     )

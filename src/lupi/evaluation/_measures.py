@@ -48,7 +48,13 @@ from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
-from lupi.evaluation._order import MOST_CATEGORIES, as_dates, is_text, ordered_columns
+from lupi.evaluation._order import (
+    MOST_CATEGORIES,
+    as_dates,
+    is_text,
+    is_year,
+    ordered_columns,
+)
 from lupi.evaluation._prepare import (
     as_table,
     check_lengths,
@@ -90,12 +96,17 @@ CONSTANT, UNIQUE = "always the same", "different in every row"
 FOLLOWS_ROWS, SORTED = "follows the order of the rows", "the rows are sorted by it"
 SAME_CONTENT = "has the same content as the target"
 GROUPS = "identifies groups of rows"
+DATES = ("a date", "a year")
 USELESS = (CONSTANT, UNIQUE, FOLLOWS_ROWS, SAME_CONTENT)
 # Numbers and words that often mean missing; largest share, and number, of words in a
 # column of numbers.
 SENTINELS = {sign * (10**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1)} | {-9, -1}
 MISSING_WORDS = {".", "-", "--", "?", "unknown", "missing", "not available", "n.a."}
 MOSTLY, MOST_WORDS = 0.5, 3
+# A number that is known to be larger or smaller than this.
+LIMIT = r"[<>≤≥]"
+# Years that are times of the rows, not those of something else.
+IS_YEAR = re.compile(r"year|yr", re.IGNORECASE)
 # Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
@@ -268,7 +279,7 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     if len(np.unique(own)) > 1 and _same_content(values, own, task):
         return SAME_CONTENT
     if kind == "date":
-        return "a date"
+        return DATES[0]
     unique = kind == "identifier"
     if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
         numbers = values.to_numpy(float)
@@ -281,6 +292,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     unique |= kind == "text" and rows is not None and values.is_unique
     if unique:
         return UNIQUE if rows is None else FOLLOWS_ROWS
+    if kind == "number" and IS_YEAR.fullmatch(str(column.name)):
+        return DATES[1] if is_year(values) else ""
     if _identifies_groups(values, kind):
         return GROUPS
     return "" if rows is None else SORTED
@@ -337,6 +350,8 @@ def means_missing(column: pd.Series) -> list[str]:
         return []
     words = values.astype(str).str.strip()
     text = words[pd.to_numeric(words, errors="coerce").isna()]
+    if text.str.match(LIMIT).any():
+        return []
     if 0 < len(text) <= MOSTLY * len(words) and text.nunique() <= MOST_WORDS:
         return sorted(text.unique())
     return sorted(word for word in words.unique() if word.lower() in MISSING_WORDS)

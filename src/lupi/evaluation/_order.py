@@ -122,11 +122,15 @@ def date_columns(table: Any) -> list[str]:
     for name, column in table.items():
         is_date = as_dates(column) is not None and with_short_year(column) is None
         if YEAR.search(str(name)) and pd.api.types.is_numeric_dtype(column):
-            years = column.dropna()
-            whole = years.between(1800, 2100) & (years % 1 == 0)
-            is_date = len(years) > 0 and bool(whole.all())
+            is_date = is_year(column.dropna())
         found += [str(name)] * is_date
     return found
+
+
+def is_year(values: pd.Series) -> bool:
+    """Return whether all numbers can be years."""
+    whole = values.between(1800, 2100) & (values % 1 == 0)
+    return len(values) > 0 and bool(whole.all())
 
 
 def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:

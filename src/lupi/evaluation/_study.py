@@ -486,7 +486,8 @@ class Study:
 
         ``time`` has the times of the rows that would be suggested. ``train_size`` and
         ``labelled`` are sizes, the others whether splits exist: by time (or "all rows",
-        if not of this size), of all rows, and with inner folds for a search.
+        if not of this size, or "no groups", if not with groups), of all rows, and with
+        inner folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -505,10 +506,13 @@ class Study:
             fitting = (n for n in sizes if self._can_draw(**none | {name: n}))
             found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
         if time is not None and not self.by_time:
-            found["time"] = self._can_draw(times=(time, None))
+            wanted = {"times": (time, None)}
             every = {"train_size": None, "labelled": None}
-            if not found["time"] and self._can_draw(times=(time, None), **every):
-                found["time"] = "all rows"
+            found["time"] = (
+                self._can_draw(**wanted)
+                or "all rows" * self._can_draw(**wanted, **every)
+                or "no groups" * replace(self, groups=None)._can_draw(**wanted)
+            )
         found["all"] = self._can_draw(train_size=None, labelled=None)
         return found
 
@@ -598,6 +602,7 @@ class Study:
             "n_train": [len(one.train) for one in splits],
             "n_unlabelled": [int(there[one.unlabelled].sum()) for one in splits],
             "n_test": [len(one.test) for one in splits],
+            "n_train_privileged": [int(there[one.train].sum()) for one in splits],
         }
         if self.drawn["times"] is not None:
             tested = (self.drawn["times"][0][one.test] for one in splits)
@@ -620,6 +625,7 @@ class Study:
             "n_splits": len(splits),
             **{name: float(np.mean(each)) for name, each in sizes.items()},
             **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
+            "train_privileged": sizes["n_train_privileged"],
             "n_tested": design.n_tested,
             "overlap": design.overlap,
             "shared": design.shared,

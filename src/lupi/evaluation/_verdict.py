@@ -576,7 +576,12 @@ def measured_words(
             "past and tested on the future,"
         )
     part = f"{count - len(left_out)} of " * bool(left_out)
-    rows = f"{training_rows(splits)} known outcomes{few} in training"
+    known = splits.get("n_train_privileged", splits["n_train"])
+    later = (
+        training_rows(splits, "n_train_privileged") if known < splits["n_train"] else ""
+    )
+    has = f", {later} of them with X*," * bool(later)
+    rows = f"{training_rows(splits)} known outcomes{few}{has} in training"
     if unlabelled:
         more = training_rows(splits, "n_unlabelled")
         rows += f" and, with X*, {more} row{'s' * (more != '1')} without an outcome"
@@ -756,8 +761,10 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
     own, other = line["with"], line[control]
-    close = abs(own - other) < ROUNDED or number(own) == number(other)
-    beside = (own, other) if close and line["verdict"] != NO_EVIDENCE else ()
+    close, alike = abs(own - other) < ROUNDED, number(own) == number(other)
+    close |= alike and line["verdict"] != NO_EVIDENCE
+    exact = line["verdict"] != NO_EVIDENCE if close else alike
+    beside = (own, other) if exact else ()
     shown, than = (number(score, *beside) for score in (own, other))
     instead, words = f" instead of {than}", ""
     if close and not beside:
@@ -805,6 +812,10 @@ def next_steps(
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
         if possible["time"] == "all rows":
             time += f", without {argument(drawn, splits[drawn])}"
+        if possible["time"] == "no groups":
+            time += (
+                f", without {argument('groups')}: each group has early and late rows"
+            )
         steps.append(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."

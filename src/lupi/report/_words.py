@@ -153,6 +153,14 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
         rows = own.folds[own.folds["arm"] == "with"]
         columns = ["method", "split", "n_train", "n_unlabelled", "n_test"]
         table = table.merge(rows[columns], on=columns[:2])
+        there = own.settings["splits"].get("train_privileged", ())
+        table["n_train_privileged"] = table["split"].map(dict(enumerate(there)))
+        for name in own.settings.get("also", ()):
+            also = own.folds.dropna(subset="also")
+            also = also.assign(score=[scores[name][0] for scores in also["also"]])
+            also = also.pivot(index=columns[:2], columns="arm", values="score")
+            also.columns = [f"{name} {ARMS[arm].label}" for arm in also]
+            table = table.join(also, on=columns[:2])
         windows = window_words(own.settings["splits"])
         if windows:
             table.insert(2, "window", table["split"].map(dict(enumerate(windows))))
