@@ -562,6 +562,19 @@ def test_a_baseline_that_is_clearly_better_is_named_as_such(low):
     assert "oracle external baseline 1 " in said
 
 
+@pytest.mark.parametrize("lowest", [-0.4, -0.6])
+def test_splits_in_which_the_external_baseline_fails_are_named(lowest):
+    """An error half as large again as that of predicting the mean is a failure."""
+    outside = {"name": "Boosting", "score": 0.1, "low": -0.2, "high": 0.4}
+    outside |= {"scores": [0.2, lowest, 0.3, 0.3, 0.3], "difference": -0.2}
+    outside |= {"difference_low": -0.5, "difference_high": 0.1}
+    settings = {"task": "regression", "scoring": "r2", "constants": [0.0] * 5}
+    scores = {"A": {"without": np.full(5, 0.3)}}
+    said = read(of_scores(scores, outside=outside, **settings))
+    fails = "; far below a constant prediction in 1 of 5 (−0.600); by split: 0.200"
+    assert (fails in said) == (lowest < -0.5)
+
+
 def test_rows_without_an_outcome_are_compared_and_not_called_random():
     labels = {"n_labelled": 100, "n_unlabelled": 50, "n_train_unlabelled": 50.0}
     said = read(of_gains(labels=labels | {"auc": 0.6}))

@@ -727,17 +727,24 @@ def failing(
     Their error is more than half as large again as that of the constant.
     """
     found: dict[str, str] = {}
-    if not settings.get("constants") or arms.failed:
-        return found
+    for arm in () if arms.failed else ARMS:
+        where = far_below(arms.scores[arm], settings, left_out)
+        if where:
+            found[arm] = f"{ARMS[arm].label} {where}"
+    return found
+
+
+def far_below(
+    scores: np.ndarray, settings: Mapping[str, Any], left_out: Sequence[int]
+) -> str:
+    """Return in how many splits scores are far below a constant, and these scores."""
+    if not settings.get("constants"):
+        return ""
     optimum = settings["optimum"]
     constants = np.delete(settings["constants"], left_out)
-    for arm in ARMS:
-        scores = arms.scores[arm]
-        far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
-        if len(far):
-            each = listed((number(score) for score in np.sort(far)), most=3)
-            found[arm] = f"{ARMS[arm].label} in {len(far)} of {len(scores)} ({each})"
-    return found
+    far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
+    each = listed((number(score) for score in np.sort(far)), most=3)
+    return f"in {len(far)} of {len(scores)} ({each})" if len(far) else ""
 
 
 def with_interval(

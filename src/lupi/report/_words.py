@@ -17,6 +17,7 @@ from lupi.evaluation._statistics import FEWEST_SPLITS
 from lupi.evaluation._verdict import (
     ROUNDED,
     best_arm,
+    far_below,
     loses_shuffled,
     measured_words,
     rarest_words,
@@ -523,12 +524,16 @@ def _beside_without(comparison: Comparison) -> str:
     """Return how a baseline compares with the method of the verdict without X*."""
     outside, method = comparison.settings["outside"], comparison.verdict.method
     scores, said = outside.get("scores", []), ""
+    left_out = comparison.left_out
+    kept = np.delete(scores, left_out)
+    if len(kept) and (where := far_below(kept, comparison.settings, left_out)):
+        said = f"; far below a constant prediction {where}"
     if 1 < len(scores) < FEWEST_SPLITS:
         folds = comparison.folds.set_index(["method", "arm"])
         without = folds.loc[(method, "without")].sort_values("split")["score"]
         better = int((np.array(scores) > without.to_numpy()).sum())
         each = ", ".join(map(number, scores))
-        said = f"; by split: {each}, in {better} of {len(scores)} above without X*"
+        said += f"; by split: {each}, in {better} of {len(scores)} above without X*"
     if (outside.get("over_without_low") or 0.0) > 0:
         said += (
             f". It is better than {method} without X*, by "
