@@ -1,6 +1,7 @@
 """Iterative privileged learning on a cluster: the trees of one machine."""
 
-from threading import Timer
+import time
+from threading import Thread
 
 import dask.array as da
 import numpy as np
@@ -118,13 +119,21 @@ def test_a_client_that_knows_of_no_workers_is_no_worker_lost(processes, monkeypa
 def test_a_worker_that_dies_ends_the_fit_with_a_sentence(processes):
     X, P, score, _ = draw()
     given = [in_chunks(X), in_chunks(score)]
-    timer = Timer(3.0, kill_one, (processes,))
-    timer.start()
+
+    def kill_during_boosting():
+        # A worker that is lost before is replaced, and its part is done again.
+        while " ".join(map(str, processes.processing().values())).count("_boosted") < 2:
+            time.sleep(0.05)
+        time.sleep(1.0)
+        kill_one(processes)
+
+    thread = Thread(target=kill_during_boosting)
+    thread.start()
     with pytest.raises(RuntimeError, match="Start the fit again"):
         lupi.dask.IPLRegressor(n_estimators=100_000, client=processes).fit(
             *given, privileged=in_chunks(P)
         )
-    timer.join()
+    thread.join()
     processes.wait_for_workers(2)
     model = lupi.dask.IPLRegressor(n_estimators=2, client=processes).fit(*given)
     assert model.n_estimators_ == 2
