@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -136,6 +137,27 @@ def argument(name: str, value: Any = None) -> str:
         return name if value is None else f"{name}={value!r}"
     option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     return option if value is None else f"{option} {value}"
+
+
+def classes_left_out(names: Collection[Any]) -> str:
+    """Return the advice to leave classes out, with the option for it, if there is one.
+
+    Examples
+    --------
+    >>> from lupi._words import classes_left_out, option_names
+    >>> classes_left_out(["W", "I"])
+    'leave these classes out'
+    >>> with option_names():
+    ...     classes_left_out(["W"])
+    'leave that class out (--missing W: its rows then have no outcome)'
+    """
+    several = len(names) > 1
+    advice = f"leave {'these classes' if several else 'that class'} out"
+    # A number can be a value of other columns, too.
+    if not _in_options.get() or not all(isinstance(name, str) for name in names):
+        return advice
+    values, whose = " ".join(map(shlex.quote, names)), "their" if several else "its"
+    return f"{advice} (--missing {values}: {whose} rows then have no outcome)"
 
 
 # Symbols for the control characters of ASCII, and one for those of Latin-1.

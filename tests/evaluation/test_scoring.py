@@ -272,7 +272,8 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     y = np.where(np.arange(200) % 20 == 0, "late", "paid")
     X = (y == "late")[:, None] + rng.normal(size=(200, 2))
     result = compare(X, y, X, methods=FirstColumn(), cv=2)
-    assert result.settings["second"] == {"class": "late", "share": 0.05}
+    second = {"class": "late", "share": 0.05, "others": 0}
+    assert result.settings["second"] == second
     assert max(result.settings["shares"]) == 0.95
     line = result.folds.iloc[0]
     _, test, _ = result.study.splits[0]
@@ -289,13 +290,18 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     assert 0 <= low < mean < high
     # The arm without X* has the same scores, and its model is kept.
     assert f"average precision of class late is {mean:.3f} (95 % interval" in page
-    assert (
-        "Average precision of class late of FirstColumn, that of a guess 0.05" in page
-    )
+    # Rankings of 5 among 100 rows, drawn here.
+    ranked = [np.eye(100)[rng.choice(100, 5, replace=False)].sum(axis=0) for _ in y]
+    drawn = [average_precision_score(rows, -np.arange(100)) for rows in ranked]
+    random = result.settings["random"]["average_precision"]
+    assert abs(random - np.mean(drawn)) < 4 * np.std(drawn) / np.sqrt(len(drawn))
+    said = f"of class late of FirstColumn, that of a random ranking {random:.3f}"
+    assert said in page
     assert f"with X* {mean:.3f} ({low:.3f} to {high:.3f})" in page
     right = result.folds["also"].map(lambda scores: scores["accuracy"][0]).mean()
     assert table.at["with", "accuracy"] == pytest.approx(right)
-    assert f"Its accuracy is {right:.3f} (95 % interval" in page
+    # Folds of half of the rows: no model of all was measured.
+    assert f"Their accuracy is {right:.3f} (95 % interval" in page
     guess = "for every row (100 training rows) scores 0.500, with an accuracy of 0.950."
     assert guess in page
 
@@ -307,7 +313,8 @@ def test_every_rare_class_has_its_average_precision(tmp_path):
     X = (y == "positive")[:, None] + rng.normal(size=(400, 2))
     model = TaughtClassifier(multi_class="ovr")
     result = compare(X, y, X, methods=model, cv=2)
-    assert result.settings["second"] == {"class": "invalid", "share": 0.05}
+    second = {"class": "invalid", "share": 0.05, "others": 0}
+    assert result.settings["second"] == second
     page = render_html(result)
     table = Comparison.from_json(result.to_json(tmp_path / "result.json")).table
     table = table.set_index("arm")
@@ -330,10 +337,25 @@ def test_every_rare_class_has_its_average_precision(tmp_path):
         assert result.settings["also"][name] == pytest.approx(share)
         assert f"Average precision of class {label} of Taught" in page
         assert f"without X* {score:.3f} ({low:.3f} to {high:.3f})" in page
-        assert f"Its average precision of class {label} is {score:.3f}" in page
+        assert f"Their average precision of class {label} is {score:.3f}" in page
 
 
-def test_the_score_of_a_guess_is_the_share_of_the_test_rows():
+def test_a_class_with_two_test_rows_has_no_average_precision():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "rare", "rarest"], [160, 119, 15, 6])
+    X = (y == "rare")[:, None] + rng.normal(size=(300, 2))
+    model = TaughtClassifier(multi_class="ovr")
+    result = compare(X, y, X, methods=model, cv=3)
+    second = {"class": "rare", "share": pytest.approx(0.05), "others": 1}
+    assert result.settings["second"] == second
+    assert set(result.settings["random"]) == {"average_precision"}
+    page = render_html(result)
+    assert "Average precision of class rare of Taught" in page
+    assert "class rarest of Taught" not in page
+    assert "1 other of the classes with less than 10 % of the rows has no" in page
+
+
+def test_the_score_of_a_constant_is_the_share_of_the_test_rows():
     rng = np.random.default_rng(0)
     late = rng.random(300) < np.linspace(0.15, 0.02, 300)
     X = late[:, None] + rng.normal(size=(300, 2))

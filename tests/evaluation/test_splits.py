@@ -8,6 +8,7 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 
 from lupi.evaluation import Method, compare
+from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstNumber
 
 N = 100
@@ -49,6 +50,45 @@ def test_folds_are_repeated_twice_and_cover_every_row():
 def test_group_folds_differ_between_repeats(y):
     found = splits(y, groups=GROUPS, cv=2)
     assert not np.array_equal(found[0].test, found[2].test)
+
+
+@pytest.mark.parametrize("y", [CLASSES, NUMBERS], ids=["classes", "numbers"])
+def test_no_fold_of_groups_is_counted_twice(y):
+    """The folds of scikit-learn follow the sizes of the groups: each repeat is one."""
+    sizes = [30, 20, 14, 11, 8, 7, 5, 3, 2]
+    groups = np.random.default_rng(1).permutation(np.repeat(np.arange(9), sizes))
+    found = [split.test.tolist() for split in splits(y, groups=groups, cv=3)]
+    assert len({tuple(test) for test in found}) == len(found) > 3
+    # One group for each fold: a repetition has the same folds.
+    groups = np.random.default_rng(1).permutation(N) % 3
+    result = compared(y, groups=groups, cv=3)
+    assert len(result.study.splits) == result.settings["splits"]["n_splits"] == 3
+    tested = np.concatenate([split.test for split in result.study.splits])
+    np.testing.assert_array_equal(np.sort(tested), np.arange(N))
+    assert "3 random splits (3 folds), " in render_html(result)
+
+
+def test_folds_of_groups_have_every_class():
+    # Three groups have a row of the rare class; the others differ in size.
+    groups = np.repeat(np.arange(12), [4, 12] * 6 + [4] * 0)[:N]
+    groups = np.r_[groups, np.zeros(N - len(groups), int)]
+    y = np.zeros(N, int)
+    y[[0, 16, 32]] = 1
+    y[[1, 17, 33]] = 1
+    for train, test, _ in splits(y, groups=groups, cv=3):
+        assert y[test].sum() == 2
+        assert y[train].sum() == 4
+
+
+def test_folds_of_groups_that_lack_a_class_are_refused_before_any_fit():
+    groups = np.r_[np.full(3, 3), np.arange(3, N) % 3]
+    y = np.where(np.arange(N) % 5 == 3, "ill", "well")
+    said = (
+        r"^A fold of whole groups has no rows of class ill among its 3 test rows; use"
+    )
+    with pytest.raises(ValueError, match=rf"{said} cv=3\.$"):
+        compared(y, groups=groups, cv=4)
+    assert len(splits(y, groups=groups, cv=3)) >= 3
 
 
 def test_small_training_sets_are_disjoint_while_rows_suffice():

@@ -129,6 +129,33 @@ def test_outcomes_that_come_later_are_hidden(rows):
     assert result.folds.loc[result.folds["arm"] == "with", "n_unlabelled"].min() > 0
 
 
+def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(rows):
+    late = rows["time"] + np.where(np.arange(120) % 3, 1000.0, 0.0)
+    options = {"time": rows["time"], "outcome_time": late, "cv": 2}
+    result = run(rows, FirstColumnOfAll(), **options)
+    assert result.settings["splits"]["n_train_range"][1] < 40
+    full = result.at_full_size()
+    assert full["splits"]["outcome_time"] is None
+    assert full["splits"]["n_train_range"] == (20, 100)
+    assert (result.full_size.folds["n_unlabelled"] == 0).all()
+    # Every test row of these windows has its block.
+    windows = run(rows, FirstColumnOfAll(), time=rows["time"])
+    columns = ["score", "low", "high"]
+    same = result.full_size.table[columns], windows.table[columns]
+    np.testing.assert_allclose(*same)
+    said = str(result.full_size.verdict)
+    assert said.startswith("With all 120 known outcomes (20 to 100 of them in training")
+    assert "as if it were known" not in said
+    page = render_html(result)
+    assert "were not measured" not in page
+    # Without that comparison, the scores are not called those of the model.
+    page = render_html(run(rows, FirstColumnOfAll(), **options))
+    assert "Models trained on all 120 outcomes were not measured; the AUC of" in page
+    assert "Its expected AUC" not in page
+    # Rows whose outcome comes later are used already.
+    assert "can be used for training" not in page
+
+
 def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
     result = run(
         rows,
@@ -257,7 +284,7 @@ def test_a_class_that_is_rare_in_training_is_named_though_it_is_frequent_later()
     assert "most frequent class of the earlier rows" in page
     # The largest number of windows that can be drawn is named.
     for number in (5, 3):
-        with pytest.raises(ValueError, match="use cv=2, or leave that class out"):
+        with pytest.raises(ValueError, match=r"rows; use cv=2\."):
             compare(*given, cv=number, **options)
     assert len(compare(*given, cv=2, **options).study.splits) == 2
 
@@ -430,9 +457,12 @@ def test_a_date_suggests_the_split_by_time():
     result = ordered(admitted=dates)
     assert order_of(result) == {"columns": [], "time": "admitted"}
     assert "--time admitted." in result.next_steps(command_line=True)[0]
-    # So does a column of years, and not one of a number of years.
+    # So does a column of years, if they are those of the rows.
     years = np.random.default_rng(0).integers(1990, 2010, size=200)
-    assert order_of(ordered(birth_year=years))["time"] == "birth_year"
+    assert order_of(ordered(year=years))["time"] == "year"
+    assert order_of(ordered(birth_year=years))["time"] is None
+    both = ordered(year_built=years, year_sold=2001 + np.arange(200) // 20)
+    assert order_of(both)["time"] == "year_sold"
     assert order_of(ordered(years_employed=years - 1990))["time"] is None
 
 

@@ -326,6 +326,9 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
         scores = study.constant_scores(scorer)
         also[name] = mean([score for score, _ in scores] if scores else None)
     constant["also"] = also
+    constant["random"] = {
+        name: mean(study.random_scores(name)) for name in also if name != "accuracy"
+    }
     if study.settings["second"]:
         share = next(iter(also.values()))
         constant["second"] = study.settings["second"] | {"share": share}

@@ -51,8 +51,8 @@ from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import (
     MOST_CATEGORIES,
     as_dates,
+    is_date,
     is_text,
-    is_year,
     ordered_columns,
 )
 from lupi.evaluation._prepare import (
@@ -105,8 +105,6 @@ MISSING_WORDS = {".", "-", "--", "?", "unknown", "missing", "not available", "n.
 MOSTLY, MOST_WORDS = 0.5, 3
 # A number that is known to be larger or smaller than this.
 LIMIT = r"[<>≤≥]"
-# Years that are times of the rows, not those of something else.
-IS_YEAR = re.compile(r"year|yr", re.IGNORECASE)
 # Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
@@ -292,8 +290,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     unique |= kind == "text" and rows is not None and values.is_unique
     if unique:
         return UNIQUE if rows is None else FOLLOWS_ROWS
-    if kind == "number" and IS_YEAR.fullmatch(str(column.name)):
-        return DATES[1] if is_year(values) else ""
+    if kind == "number" and is_date(column.name, column):
+        return DATES[1]
     if _identifies_groups(values, kind):
         return GROUPS
     return "" if rows is None else SORTED

@@ -33,6 +33,8 @@ DATE = re.compile(
 )
 SHORT_YEAR = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?!\d)")
 YEAR = re.compile(r"year|yr", re.IGNORECASE)
+# Rank correlation with the number of the row above which a column is in their order.
+IN_ORDER = 0.9
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
 MOST_CATEGORIES = 30
@@ -118,29 +120,44 @@ def date_columns(table: Any) -> list[str]:
     """Return the names of the columns of a data frame that are dates or years."""
     if not isinstance(table, pd.DataFrame):
         return []
-    found = []
-    for name, column in table.items():
-        is_date = as_dates(column) is not None and with_short_year(column) is None
-        if YEAR.search(str(name)) and pd.api.types.is_numeric_dtype(column):
-            is_date = is_year(column.dropna())
-        found += [str(name)] * is_date
-    return found
+    return [str(name) for name, column in table.items() if is_date(name, column)]
 
 
-def is_year(values: pd.Series) -> bool:
-    """Return whether all numbers can be years."""
-    whole = values.between(1800, 2100) & (values % 1 == 0)
-    return len(values) > 0 and bool(whole.all())
+def is_date(name: Any, column: pd.Series) -> bool:
+    """Return whether a column has dates, or years of the rows.
+
+    Other years than "year", as those of construction, are times of the rows only if
+    these are in their order.
+    """
+    if not pd.api.types.is_numeric_dtype(column):
+        return as_dates(column) is not None and with_short_year(column) is None
+    values = column.dropna()
+    years = values.between(1800, 2100) & (values % 1 == 0)
+    if not YEAR.search(str(name)) or values.empty or not years.all():
+        return False
+    return bool(YEAR.fullmatch(str(name))) or _in_order(column) > IN_ORDER
+
+
+def _in_order(column: pd.Series) -> float:
+    """Return the rank correlation of a column with the number of the row."""
+    ranks = pd.Series(_codes(column)).rank()
+    if ranks.nunique() < 2:
+        return 0.0
+    return float(abs(ranks.corr(pd.Series(np.arange(len(ranks), dtype=float)))))
 
 
 def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
-    """Return the columns of dates and years without gaps, the earliest dates first."""
+    """Return the columns of dates and years without gaps, the best times first.
 
-    def start(name: str) -> float:
+    These are columns in the order of the rows, then the earliest dates, then years.
+    """
+
+    def place(name: str) -> tuple[bool, float]:
         times, dated = read_time(columns[name], len(columns[name]), name)
-        return float(np.median(times)) if dated else np.inf
+        start = float(np.median(times)) if dated else np.inf
+        return _in_order(columns[name]) <= IN_ORDER, start
 
-    return sorted((name for name in dates if columns[name].notna().all()), key=start)
+    return sorted((name for name in dates if columns[name].notna().all()), key=place)
 
 
 def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:

@@ -73,8 +73,9 @@ ROWS_OF_TRIAL = 10  # of each class
 N_BINS = 10
 # Share of the rows below which the average precision of a class is reported as well.
 RARE = 0.1
-# Number of classes of which it is reported, the rarest.
+# Number of classes of which it is reported, the rarest with this many test rows.
 MOST_RARE = 5
+FEWEST_TESTED = 3
 AVERAGE_PRECISION = "average_precision"
 # Decision values are constant if their range is below these tolerances, relative to
 # the largest value and absolute.
@@ -152,15 +153,20 @@ def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
     return make_scorer(OF_ONE_CLASS[name], pos_label=classes[-1], **more)
 
 
-def rare_scorers(y: np.ndarray) -> tuple[dict[str, Any] | None, dict[str, Scorer]]:
+def rare_scorers(
+    y: np.ndarray, tested: float
+) -> tuple[dict[str, Any] | None, dict[str, Scorer]]:
     """Return the rarest class and its share, and the average precision of rare classes.
 
     The scorers are those of the rarest classes first, by name; several have the class
-    in their names. Without a rare class there are none.
+    in their names. Classes with too few rows in the ``tested`` share of the rows are
+    left out, and counted with those that are less rare. Without a rare class there are
+    none.
     """
     classes, counts = np.unique(y, return_counts=True)
     rarest = np.argsort(counts, kind="stable")
-    rare = rarest[counts[rarest] < RARE * len(y)][:MOST_RARE]
+    all_rare = rarest[counts[rarest] < RARE * len(y)]
+    rare = all_rare[counts[all_rare] * tested >= FEWEST_TESTED][:MOST_RARE]
     scorers = {}
     for label in classes[rare]:
         name = AVERAGE_PRECISION + f" of {label}" * (len(rare) > 1)
@@ -168,7 +174,19 @@ def rare_scorers(y: np.ndarray) -> tuple[dict[str, Any] | None, dict[str, Scorer
     if not len(rare):
         return None, {}
     share = float(counts[rare[0]] / len(y))
-    return {"class": str(classes[rare[0]]), "share": share}, scorers
+    second = {"class": str(classes[rare[0]]), "share": share}
+    return second | {"others": len(all_rare) - len(rare)}, scorers
+
+
+def random_average_precision(of_class: np.ndarray) -> float:
+    """Return the mean average precision of random rankings of these rows.
+
+    It is above the share of the class: the first of ``n`` rows alone adds ``1/n``, and
+    the precision at a row of the class counts that row.
+    """
+    n, rows = len(of_class), int(np.sum(of_class))
+    harmonic = float(np.sum(1 / np.arange(1, n + 1)))
+    return (harmonic + (rows - 1) / max(n - 1, 1) * (n - harmonic)) / n
 
 
 def class_auc_scorers(y: np.ndarray, fewest: int) -> dict[str, Scorer]:

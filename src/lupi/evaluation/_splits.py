@@ -25,7 +25,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from lupi._words import argument, listed
+from lupi._words import argument, classes_left_out, listed
 from lupi.base import missing_targets, read_target
 from lupi.base._rows import n_rows_of
 from lupi.evaluation._methods import advice_on_task, read_task
@@ -37,6 +37,8 @@ DEFAULT_FOLDS = 5
 DEFAULT_REPEATS = 2
 DEFAULT_SMALL_SPLITS = 20
 DEFAULT_WINDOWS = 5
+# Draws of groups, of which the one with the most even folds is taken.
+GROUP_DRAWS = 100
 # Largest share of the rows that one window tests: a single holdout tests as many.
 LARGEST_WINDOW = 0.25
 NO_ROWS = np.array([], dtype=int)
@@ -212,7 +214,7 @@ def _given_splits(cv: Any, rows: Rows) -> Pairs:
     return pairs
 
 
-def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
+def _folds(rows: Rows, n_folds: int, seed: int, *, advise: bool = True) -> Pairs:
     """Return stratified folds, repeated twice, with groups kept together."""
     if n_folds < 2:
         raise ValueError(f"{argument('cv', n_folds)}: give at least 2 folds.")
@@ -229,18 +231,47 @@ def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
             f"There are {rows.n_groups} groups and {n_folds} folds; every fold needs "
             f"at least one group. Use {argument('cv', rows.n_groups)} or fewer."
         )
+    rng = np.random.default_rng(seed)
     pairs: Pairs = []
-    for repeat in range(DEFAULT_REPEATS):
-        if strata is None:
-            # GroupKFold assigns groups by size and breaks ties by label; new labels
-            # give different repetitions.
-            codes = np.unique(groups, return_inverse=True)[1]
-            rng = np.random.default_rng(seed + repeat)
-            relabelled = rng.permutation(codes.max() + 1)[codes]
-            pairs += GroupKFold(n_folds).split(table, groups=relabelled)
-        else:
-            pairs += inner_splits(rows, n_folds, seed + repeat)
+    for _ in range(DEFAULT_REPEATS):
+        drawn = _group_folds(rows, n_folds, rng)
+        # Few groups give equal folds now and then: a copy is no other observation.
+        seen = {test.tobytes() for _, test in pairs}
+        pairs += [pair for pair in drawn if pair[1].tobytes() not in seen]
+    if strata is not None:
+        draw = partial(_folds, rows, seed=seed, advise=False)
+        fewer = range(n_folds - 1 if advise else 1, 1, -1)
+        _check_classes(pairs, strata, "A fold of whole groups", draw, fewer)
     return pairs
+
+
+def _group_folds(rows: Rows, n_folds: int, rng: np.random.Generator) -> Pairs:
+    """Divide the groups at random, as many into every fold.
+
+    Of several draws, the one whose folds are most alike in size and classes is taken.
+    The folds of scikit-learn are those of the sizes of the groups: a repetition would
+    be a copy.
+    """
+    assert rows.groups is not None
+    names, group = np.unique(rows.groups, return_inverse=True)
+    strata = np.zeros(rows.number) if rows.strata is None else rows.strata
+    classes, label = np.unique(strata, return_inverse=True)
+    counts = np.zeros((len(names), len(classes)))
+    np.add.at(counts, (group, label), 1)
+    share = counts / counts.sum(axis=0)
+
+    def unevenness(fold: np.ndarray) -> float:
+        parts = np.array(
+            [share[fold == number].sum(axis=0) for number in range(n_folds)]
+        )
+        return float((parts**2).sum() + 1e6 * (parts == 0).sum())
+
+    draws = [rng.permutation(len(names)) % n_folds for _ in range(GROUP_DRAWS)]
+    fold = min(draws, key=unevenness)[group]
+    return [
+        (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+        for number in range(n_folds)
+    ]
 
 
 def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
@@ -251,17 +282,13 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
         rare, have = classes[few], "have" if few.sum() > 1 else "has"
         raise ValueError(
             f"C{_classes(rare)[1:]} {have} {listed(counts[few])} row(s), fewer than "
-            f"the {n_folds} folds. Use fewer folds, or leave {_that_class(rare)} out"
-            f"{advice_on_task(classes)}."
+            f"the {n_folds} folds. Use fewer folds, or "
+            f"{classes_left_out(rare.tolist())}{advice_on_task(classes)}."
         )
 
 
 def _classes(rare: Sequence[Any] | np.ndarray) -> str:
     return f"class{'es' * (len(rare) > 1)} {listed(rare)}"
-
-
-def _that_class(rare: Sequence[Any] | np.ndarray) -> str:
-    return "these classes" if len(rare) > 1 else "that class"
 
 
 def _small_blocks(
@@ -291,7 +318,7 @@ def _small_blocks(
                 use = f"use {argument(size, larger)}, or "
         raise ValueError(
             f"A training set of {n_train} rows leaves {_classes(rare)} with fewer than "
-            f"2 rows; {use}leave {_that_class(rare)} out"
+            f"2 rows; {use}{classes_left_out(rare)}"
             f"{advice_on_task(rows.strata)}."
         )
     return drawn
@@ -453,37 +480,60 @@ def time_splits(
             f"{fewer_windows}.{hint}"
         )
     if strata is not None:
-        classes = np.unique(strata[has_y])
-        for split in splits:
-            for part, least in ((split.train, 2), (split.test, 1)):
-                counts = np.array([(strata[part] == label).sum() for label in classes])
-                if (rare := classes[counts < least]).size:
-                    draw = partial(
-                        time_splits,
-                        *(time, known_at, rows, has_y),
-                        train_size=train_size,
-                        labelled=labelled,
-                        unlabelled=unlabelled,
-                        advise=False,
-                    )
-                    fewer = range(n_windows - 1 if advise else 0, 0, -1)
-                    raise ValueError(
-                        f"A split by time has {'fewer than 2' if least > 1 else 'no'} "
-                        f"rows of {_classes(rare)} among its {len(part):,} "
-                        f"{'test' if least == 1 else 'training'} rows; "
-                        f"{_windows_advice(draw, fewer)}leave "
-                        f"{_that_class(rare)} out{advice_on_task(classes)}."
-                    )
+        draw = partial(
+            time_splits,
+            *(time, known_at, rows, has_y),
+            train_size=train_size,
+            labelled=labelled,
+            unlabelled=unlabelled,
+            advise=False,
+        )
+        numbers = range(n_windows - 1 if advise else 0, 0, -1)
+        others = [f"leave {argument('outcome_time')} out"] * (known_at is not None)
+        _check_classes(splits, strata, "A split by time", draw, numbers, others)
     return splits
 
 
-def _windows_advice(draw: Callable[[int], object], numbers: Iterable[int]) -> str:
-    """Return the first of these numbers of windows that can be drawn, as advice."""
+def _check_classes(
+    splits: Iterable[Sequence[np.ndarray]],
+    strata: np.ndarray,
+    what: str,
+    draw: Callable[[int], object],
+    numbers: Iterable[int],
+    others: Sequence[str] = (),
+) -> None:
+    """Raise an error if a class has no test row or fewer than two training rows.
+
+    ``draw`` with the first of the ``numbers`` of splits that can be drawn is advised;
+    ``others`` are further remedies.
+    """
+    splits = list(splits)
+    classes = np.unique(np.concatenate([strata[np.r_[one[:2]]] for one in splits]))
+    for one in splits:
+        for part, name, least in zip(one, ("training", "test"), (2, 1), strict=False):
+            counts = np.array([(strata[part] == label).sum() for label in classes])
+            rare = classes[counts < least]
+            if not rare.size:
+                continue
+            ways = [*_that_can_be_drawn(draw, numbers), *others]
+            if len(classes) - len(rare) > 1:
+                ways.append(classes_left_out(rare.tolist()))
+            raise ValueError(
+                f"{what} has {'fewer than 2' if least > 1 else 'no'} rows of "
+                f"{_classes(rare)} among its {len(part):,} {name} rows"
+                f"{'; ' * bool(ways)}{', or '.join(ways)}{advice_on_task(classes)}."
+            )
+
+
+def _that_can_be_drawn(
+    draw: Callable[[int], object], numbers: Iterable[int]
+) -> list[str]:
+    """Return the first of these numbers of splits that can be drawn, as advice."""
     for number in numbers:
         with suppress(ValueError):
             draw(number)
-            return f"use {argument('cv', number)}, or "
-    return ""
+            return [f"use {argument('cv', number)}"]
+    return []
 
 
 def blocks_of_test_rows(

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
@@ -58,6 +59,7 @@ from lupi.evaluation._scoring import (
     choose_scorer,
     constant_model,
     design_for,
+    random_average_precision,
     rare_scorers,
     reliability,
     score_rows,
@@ -128,7 +130,6 @@ class Study:
     # Scores beside the one that is compared, by name.
     also: dict[str, Callable[..., float]] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    group_of_row: Any = None
 
     def __post_init__(self) -> None:
         self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
@@ -137,6 +138,15 @@ class Study:
     def representatives(self) -> dict[str, Method]:
         """The first method of every family."""
         return {method.baseline: method for method in reversed(self.methods)}
+
+    @cached_property
+    def group_of_row(self) -> np.ndarray:
+        """The group of each row for the jackknife, −1 if it is never tested."""
+        if self.drawn["times"] is not None:
+            return blocks_of_test_rows(self.splits, self.drawn["times"][0], self.rows)
+        group = np.full(len(self.y), -1)
+        group[self.has_y] = groups_of_test_rows(self.rows.take(self.has_y), self.seed)
+        return group
 
     @property
     def n_groups(self) -> int:
@@ -293,6 +303,11 @@ class Study:
         fold = self.tables.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
+        if np.isnan(score):
+            raise ValueError(
+                f"the score is not defined on the {len(split.test)} test rows of split "
+                f"{number + 1}"
+            )
         also = {
             name: self.score(model, fold, groups=True, scorer=scorer)
             for name, scorer in self.also.items()
@@ -465,13 +480,25 @@ class Study:
                 return None
         return scores
 
+    def random_scores(self, name: str) -> list[float]:
+        """Return the mean average precision of random rankings of each test set.
+
+        ``name`` is that of the score, with the class if there are several.
+        """
+        label = name.partition(" of ")[2] or self.settings["second"]["class"]
+        tests = (self.y[split.test].astype(str) == label for split in self.splits)
+        return [random_average_precision(of_class) for of_class in tests]
+
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
         sizes = self.sizes(self.full_splits, "time" if self.by_time else None)
         sizes |= {"train_size": None, "labelled": None, "given": False}
+        sizes |= {"outcome_time": None, "n_windows": DEFAULT_WINDOWS}
         sizes["instead_of"] = training_rows(self.settings["splits"])
-        sizes["n_folds"] = None if self.by_time else len(self.full_splits) // 2
+        tested = np.cumsum([len(split.test) for split in self.full_splits])
+        n_folds = int(np.searchsorted(tested, sizes["n_tested"])) + 1
+        sizes["n_folds"] = None if self.by_time else n_folds
         return replace(
             self,
             methods=[self.method(name) for name in names],
@@ -586,8 +613,14 @@ class Study:
             n_folds = min(n_folds, own.n_groups)
         if n_folds < 2:
             return None
-        cv = n_folds if self.drawn["times"] is None else None
-        return self.draw(cv=cv, train_size=None, labelled=None)
+        others: list[dict[str, Any]] = [{"cv": cv} for cv in range(n_folds, 1, -1)]
+        if self.drawn["times"] is not None:
+            # The saved model has every outcome, whenever it became known.
+            others = [{"cv": None, "times": (self.drawn["times"][0], None)}]
+        for other in others:
+            with suppress(ValueError):
+                return self.draw(train_size=None, labelled=None, **other)
+        return None
 
     def sizes(self, splits: Sequence[Split], kind: Kind | None) -> dict[str, Any]:
         """Return the kind, the number and the sizes of splits.
@@ -808,7 +841,8 @@ def plan(
     study.splits = study.draw()
     sizes = study.sizes(study.splits, kind)
     # Expanding windows reach the full size by themselves.
-    smaller = times is None or labelled is not None or train_size is not None
+    smaller = times is None or times[1] is not None
+    smaller |= labelled is not None or train_size is not None
     if smaller and sizes["n_train"] < SMALL * has_y.sum():
         study.full_splits = study.draw_all()
     labels = study.describe_labels(sizes)
@@ -824,7 +858,8 @@ def plan(
     if task == "classification":
         classes = np.unique(y[has_y], return_counts=True)
         if name != AVERAGE_PRECISION:
-            second, study.also = rare_scorers(y[has_y])
+            tested = sizes["n_test"] / has_y.sum()
+            second, study.also = rare_scorers(y[has_y], tested)
         if name != "accuracy":
             study.also["accuracy"] = get_scorer("accuracy")
     study.settings = {
@@ -869,12 +904,6 @@ def plan(
         "negligible": negligible,
         "random_state": random_state,
     }
-    if times is not None:
-        study.group_of_row = blocks_of_test_rows(study.splits, times[0], study.rows)
-    else:
-        study.group_of_row = np.full(n_rows, -1)
-        own = study.rows.take(has_y)
-        study.group_of_row[has_y] = groups_of_test_rows(own, random_state)
     return study
 
 

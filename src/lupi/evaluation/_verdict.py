@@ -64,6 +64,8 @@ ROW_NUMBER = "row-number"
 ROUNDED = 0.0005
 # Error of an arm, in errors of a constant prediction, above which it fails in a split.
 FAR_BELOW = 1.5
+# The end of a sentence on an interval that includes zero, where p is significant.
+ONE_SIDED = " A one-sided test at 5 % corresponds to the 90 % interval, which is"
 # Training rows of the rarest class, below which their number is said.
 FEW_OF_CLASS = 30
 # The arms that a method is compared with.
@@ -388,16 +390,15 @@ def judge(
     nothing, rows = False, None
     if len(helping):
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
+        little = bool(best["gain_high"] < settings["negligible"])
+        less = f", by less than {settings['negligible']:g}" * little
         headline = (
-            f"The privileged information helps: with it, {best['method']} scores "
+            f"The privileged information helps{less}: with it, {best['method']} scores "
             f"{_scores(best, metric)}."
         )
         sentence = f"{_gain(best, corrected)}."
         if best["gain_low"] <= 0:
-            sentence += (
-                " A one-sided test at 5 % corresponds to the 90 % interval, which is "
-                "above zero."
-            )
+            sentence += f"{ONE_SIDED} above zero."
         if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
                 f" The oracle{HAS_X} does not score more ({number(best['oracle'])})."
@@ -420,9 +421,11 @@ def judge(
         )
         p = f", p of a loss {_p(best['p_hurts'])}{corrected}"
         sentence = (
-            f"The difference is {with_interval(best, 'difference', p)}{least}. With "
-            f"shuffled X* it scores {number(best['shuffled'])}{about}."
+            f"The difference to without X* is {with_interval(best, 'difference', p)}"
+            f"{least}. With shuffled X* it scores {number(best['shuffled'])}{about}."
         )
+        if best["difference_high"] >= 0:
+            sentence += f"{ONE_SIDED} below zero."
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
         headline = "There is no evidence that the privileged information helps."
@@ -630,7 +633,8 @@ def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
         return ""
     what = "windows" if by_time else "splits"
     better = {arm: int((arms.scores[arm] > constants).sum()) for arm in ARMS}
-    said = f"All arms beat a constant prediction in all {total} {what}"
+    all_of = "both" if total == 2 else f"all {total}"
+    said = f"All arms beat a constant prediction in {all_of} {what}"
     if min(better.values()) < total:
         counts = listed(f"{ARMS[arm].label} {count}" for arm, count in better.items())
         said = (
@@ -639,7 +643,24 @@ def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
         )
     elif not by_time:
         return ""
-    return f" {said}; with so few {what}, each weighs heavily."
+    return (
+        f" {said}; with so few {what}, each weighs heavily.{_heaviest(arms, settings)}"
+    )
+
+
+def _heaviest(arms: ArmScores, settings: Mapping[str, Any]) -> str:
+    """Return the gain without the split that changes it most, if it does by much."""
+    scores = arms.scores
+    gains = np.array([scores["with"] - scores[control] for control in CONTROLS])
+    gain, n_splits = gains.mean(axis=1).min(), gains.shape[1]
+    others = [np.delete(gains, k, axis=1).mean(axis=1).min() for k in range(n_splits)]
+    split = int(np.argmax(np.abs(np.array(others) - gain)))
+    least = max(settings["negligible"], 0.5 * abs(gain))
+    if n_splits < 3 or not abs(others[split] - gain) > least:
+        return ""
+    windows = window_words(settings["splits"])
+    name = f"the window {windows[split]}" if windows else f"split {split + 1}"
+    return f" Without {name} the gain is {signed(others[split])}."
 
 
 def _about_data(settings: Mapping[str, Any]) -> str:
@@ -775,7 +796,7 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     shown, than = (number(score, *beside) for score in (own, other))
     instead, words = f" instead of {than}", ""
     if close and not beside:
-        instead = f", {'about ' * (shown != than)}the same as"
+        instead = f", {'about ' * bool(own != other)}the same as"
     if control != "without":
         instead += " with"
         words = f" ({ARMS['without'].label}: {number(line['without'])})"
@@ -879,7 +900,9 @@ def next_steps(
                 f"outcome. {how} to see how much of the gain remains with all "
                 f"{n_labelled:,}."
             )
-        elif not drawn and not settings["labels"]["n_unlabelled"]:
+        elif not (
+            drawn or settings["labels"]["n_unlabelled"] or splits.get("outcome_time")
+        ):
             cells = (
                 "leave their target empty" if command_line else "give y as NaN there"
             )

@@ -299,13 +299,21 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
         )
     how, folds = "random splits", splits.get("n_folds")
     if folds:
-        how += f" ({folds} folds, repeated twice)"
+        how += f" ({folds} folds{_repeated(splits['n_splits'], folds)})"
     elif splits["kind"] == "folds":
         how = "splits"
     return (
         f"{splits['n_splits']} {how}, {rows} training rows{known}{rarest}{hidden}, and "
         f"{n_test} test rows{grouped}"
     )
+
+
+def _repeated(n_splits: int, n_folds: int) -> str:
+    """Return how often folds are repeated; equal ones are one split."""
+    if n_splits <= n_folds:
+        return ""
+    equal = ", equal ones counted once" * (n_splits % n_folds > 0)
+    return f", repeated twice{equal}"
 
 
 def model_words(comparison: Comparison) -> str:
@@ -327,6 +335,9 @@ def choice_words(comparison: Comparison) -> str:
     trained = f"trained on all {total:,} outcomes"
     if arm == "with":
         why = "because X* helps it"
+        if _is_small(full or comparison):
+            few = training_rows((full or comparison).settings["splits"])
+            why = f"because X* helps models that are trained on {few} outcomes"
         if len(scores) > 1:
             why = (
                 "which has the highest score of the models without X* and of those "
@@ -360,27 +371,35 @@ def _kept(comparison: Comparison) -> tuple[Comparison, pd.Series]:
 SMALLEST_SHARE = 0.6
 
 
+def _is_small(own: Comparison) -> bool:
+    """Return whether the measured models have far fewer outcomes than the kept one."""
+    total = own.settings["labels"]["n_labelled"]
+    _, most = own.settings["splits"].get("n_train_range") or (0, total)
+    return bool(most < SMALLEST_SHARE * total)
+
+
 def expected_words(comparison: Comparison) -> str:
     """Return the expected score of the model that is kept, and how it was measured."""
     own, line = _kept(comparison)
     score = number(line["score"]) + interval_words(line, own.design.bounds)
     folds = own.folds.set_index(["method", "arm"]).loc[[comparison.choice]]
     used = bool(folds["n_unlabelled"].max() > 0)
-    said = (
-        f"Its expected {metric_name(own.settings['scoring'])} is {score}, measured on "
-        f"{measured_words(own.settings['splits'], own.left_out, used)}"
-    )
+    metric, whose = metric_name(own.settings["scoring"]), "Its"
+    where = measured_words(own.settings["splits"], own.left_out, used)
+    said = f"Its expected {metric} is {score}, measured on {where}"
+    if _is_small(own):
+        total, whose = own.settings["labels"]["n_labelled"], "Their"
+        said = (
+            f"Models trained on all {total:,} outcomes were not measured; the {metric} "
+            f"of those that were is {score}, on {where}"
+        )
     if own is not comparison:
         few = training_rows(comparison.settings["splits"])
         said += f"; the verdict is about models that are trained on {few} outcomes"
-    total = own.settings["labels"]["n_labelled"]
-    _, most = own.settings["splits"].get("n_train_range") or (0, total)
-    if most < SMALLEST_SHARE * total:
-        said += f"; models trained on all {total:,} were not measured"
     for name, (what, guess) in _also(own.settings).items():
         ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
         score = number(line[name]) + interval_words(ends, (0.0, 1.0))
-        said += f". Its {what} is {score}, {guess}"
+        said += f". {whose} {what} is {score}, {guess}"
     useless, outside = below_words(comparison), own.settings.get("outside")
     said += f". {useless}" if useless else "."
     if outside and outside["score"] > line["score"]:
@@ -569,16 +588,17 @@ def _most_frequent(settings: Mapping[str, Any]) -> str:
 
 
 def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return what the other scores are called, and that of a guess, by name."""
-    guesses = {name: number(score) for name, score in settings.get("also", {}).items()}
-    found = {}
-    for name, score in guesses.items():
+    """Return what the other scores are called, and those without a model, by name."""
+    found, random = {}, settings.get("random", {})
+    for name, score in settings.get("also", {}).items():
         if name == "accuracy":
-            found[name] = name, f"that of the {_most_frequent(settings)} {score}"
+            frequent = _most_frequent(settings)
+            found[name] = name, f"that of the {frequent} {number(score)}"
             continue
         # One rare class is not named in the name of its score.
         label = name.partition(" of ")[2] or settings["second"]["class"]
-        found[name] = f"average precision of class {label}", f"that of a guess {score}"
+        beside = f"that of a random ranking {number(random.get(name, score))}"
+        found[name] = f"average precision of class {label}", beside
     return found
 
 
@@ -601,6 +621,14 @@ def second_words(comparison: Comparison) -> list[str]:
         said.append(
             f"{what[0].upper()}{what[1:]} of {method}, {guess}, {how} "
             f"({size_words(comparison)}): {', '.join(scores)}."
+        )
+    others = (comparison.settings.get("second") or {}).get("others", 0)
+    if others:
+        several = others > 1
+        said.append(
+            f"{others} other{'s' * several} of the classes with less than 10 % of the "
+            f"rows {'have' if several else 'has'} no average precision here: too few "
+            "test rows, or the five rarest are shown."
         )
     return said
 
