@@ -159,13 +159,13 @@ class Tuning:
     # are nearly singular, down to `least_proximal`.
     narrowing: float = 0.2
     widening: float = 3.0
-    short_step: float = 0.2
+    short_step: float = 0.1
     sharpening: float = 0.1
     least_proximal: float = 1e-9
     # Value to which it is reduced where that is easy: with 1e-6 the faces of problems
     # with 20 000 rows alternate. The second is relative to the largest function, whose
     # equations would be singular in single precision.
-    narrowest: float = 1e-4
+    narrowest: float = 1e-6
     narrowest_stiff: float = 1e-6
     # Curvature of an equation with a squared slack, relative to the mean of K_ii/ρ,
     # from which its multiplier needs no proximal term. The inverse of its function is
@@ -193,14 +193,14 @@ class Tuning:
     inexact: float = 0.7
     inexact_length: float = 0.5
     # Residual of the equations of a face, as a share of the Newton step.
-    face_accuracy: float = 1e-4
+    face_accuracy: float = 1e-2
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
-    rows_per_change: int = 15
+    rows_per_change: int = 40
     # Number of conjugate gradients after which the factors of an old face, or for an
     # old proximal term, are given up (they are used again if half as many were
     # sufficient), and after which new ones are.
-    corrections: int = 12
+    corrections: int = 6
     most_corrections: int = 8
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500

@@ -532,7 +532,9 @@ class _Proximal:
         elif self.share > self.usual:
             self.share = max(self.share * self.narrowing, self.usual)
         elif short:
-            self.share = min(self.share * tuning.widening, self.usual)
+            # From now on the term decreases in smaller steps.
+            self.share *= tuning.widening
+            self.usual, self.narrowing = max(self.share, self.usual), self.narrowing**0.5
         elif easy:
             narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
@@ -618,7 +620,8 @@ def solve_proximal(
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
     moved = 0.0
-    inner_steps = tuning.inner_steps if share else tuning.first_inner_steps
+    bounded = share and problem.slacks
+    inner_steps = tuning.inner_steps if bounded else tuning.first_inner_steps
     while state.n_newton < max_iter:
         before = state.n_newton
         try:
@@ -658,7 +661,7 @@ def solve_proximal(
                 state.use(precisions.pop(0))
             elif proximal.widen():
                 state.set_ridge(proximal.ridge())
-            elif failures < tuning.max_failures and proximal.share < proximal.usual:
+            elif failures < tuning.max_failures and proximal.share < tuning.first_proximal:
                 # The faces alternate, because the term was reduced too far.
                 failures += 1
                 proximal.loosen()
