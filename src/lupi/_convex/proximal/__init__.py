@@ -264,8 +264,9 @@ class Augmented:
             margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            if length == 1.0 and balanced and self._confirms(multipliers, before):
-                # Equal to `multipliers` up to rounding, and exact for the functions.
+            confirmed = length == 1.0 and balanced and self._confirms(multipliers, before)
+            if confirmed and self.on_last_face(target.multipliers):
+                # Near `multipliers`, and exact for the functions.
                 return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
