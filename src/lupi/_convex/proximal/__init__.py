@@ -151,6 +151,8 @@ class Augmented:
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._worn = False
+        # The last point whose functions have been computed.
+        self._known: Solution | None = None
         # On a GPU a new factorization is faster than the vectors of many changes and
         # than many conjugate gradients.
         self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
@@ -342,16 +344,21 @@ class Augmented:
         self._use_face(multipliers)
         while True:
             is_new = isinstance(self._face, Face) and self._face.ridge is ridge
-            most = tuning.most_corrections if is_new else tuning.corrections
+            most = self.problem.n_rows // tuning.rows_per_correction + 2
+            most = tuning.most_corrections if is_new else most
             corrections = self._corrections(multipliers, ridge, right)
             for n, target in enumerate(itertools.islice(corrections, most)):
                 error = np.abs(target.residual / ridge).max()
                 step = np.abs(target.multipliers - multipliers).max()
                 values = right - self._margins(target.penalized, target.biases)
                 rounding = VALUE_ROUNDING * np.abs(values / ridge).max()
-                if error <= max(tuning.face_accuracy * step, rounding):
+                enough = max(tuning.face_accuracy * step, rounding)
+                if error <= enough:
                     self._worn = n > most // 2 and not is_new
                     return target
+                first = error if n == 0 else first
+                if n >= most // 2 and not is_new and error**2 > first * enough:
+                    break  # not half of the way
             if is_new:
                 raise NotPositiveDefinite("the factors of a face are not accurate")
             corrections.close()  # frees its reference to the old factors
@@ -375,8 +382,10 @@ class Augmented:
         """
         problem, face, biases = self.problem, self._face, self.biases
         assert face is not None
-        coefficients = problem.coefficients(multipliers)
-        penalized = problem.penalized(coefficients)
+        known = self._known
+        if known is None or known.multipliers is not multipliers:
+            known = self.solution(multipliers, settled=False)
+        coefficients, penalized = known.coefficients, known.penalized
         residual = right - self._margins(penalized, biases) - ridge * multipliers
         before = residual = face.reduce(residual)
         search, energy, least = np.zeros_like(residual), np.inf, np.inf
@@ -462,6 +471,7 @@ class Augmented:
         )
         if settled:
             solution.penalized = [t.copy() for t in self.penalized]
+        self._known = solution
         return solution
 
     def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
