@@ -105,6 +105,8 @@ class Bounds:
 VALUE_ROUNDING, BALANCE_ERROR, BALANCE_ROUNDING = 1e-13, 1e-7, 1e-11
 # Energy of the residual, relative to the least before, at which gradients diverge.
 LARGEST_RISE = 1e2
+# Length of a Newton step that leads nowhere.
+NO_STEP = 1e-3
 MOST_VERTEX_STEPS = 30
 MOST_BIAS_STEPS, LEAST_BIAS_CURVATURE = 20, 1e-6
 
@@ -274,7 +276,7 @@ class Augmented:
             error = np.abs(multipliers - target.multipliers).max()
             close = length >= tuning.inexact_length and error <= tuning.inexact * moved
             close = close and balanced
-            if close or (length == 0.0 and not guessed):
+            if close or (length <= NO_STEP and not guessed):
                 break
             guessed = False
         return multipliers, False, same_face
@@ -522,7 +524,7 @@ class _Proximal:
         )
         self.narrowest = max(tuning.narrowest, stiff)
         # Without bounds, a small term may be large enough from the start.
-        unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
+        unbounded = bool(problem.structure.leaves) and not problem.slacks
         self.can_widen = share is None and unbounded
         self.usual, self.narrowing = tuning.proximal, tuning.narrowing
         if share is None:
