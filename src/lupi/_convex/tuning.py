@@ -142,8 +142,8 @@ class Tuning:
 
     # ------------------------------------------------------------ proximal method
     # First proximal term relative to the mean of K_ii/ρ, without a start; the second is
-    # for two functions that share rows without bounds, which restarts at the first if
-    # there is no progress.
+    # for multipliers without bounds, which restarts at the first if there is no
+    # progress.
     first_proximal: float = 1.0
     first_unbounded: float = 0.054
     # Value from which it is only reduced if that is easy: if the last Newton steps had
@@ -154,6 +154,8 @@ class Tuning:
     unbounded_proximal: float = 3e-3
     rows_per_narrowing: int = 50
     slow: float = 0.3
+    # Largest factor of a reduction after reductions that led to short steps.
+    mildest: float = 0.5
     # Factors of the term: the second, up to `proximal`, if a Newton step was shorter
     # than the third value, and the last if the face does not change and its equations
     # are nearly singular, down to `least_proximal`.
@@ -162,8 +164,8 @@ class Tuning:
     short_step: float = 0.1
     sharpening: float = 0.1
     least_proximal: float = 1e-9
-    # Value to which it is reduced where that is easy: with 1e-6 the faces of problems
-    # with 20 000 rows alternate. The second is relative to the largest function, whose
+    # Value to which it is reduced where that is easy: with 1e-4 problems with large
+    # multipliers are slow. The second is relative to the largest function, whose
     # equations would be singular in single precision.
     narrowest: float = 1e-6
     narrowest_stiff: float = 1e-6
@@ -175,8 +177,9 @@ class Tuning:
     # and how often that may happen.
     loosening: float = 30.0
     max_failures: int = 3
-    # Maximum number of inner steps; the second is without a start, where a center that
-    # is not nearly a minimum leads away from the solution.
+    # Maximum number of inner steps; the second is without a start or without bounds,
+    # where a center that is not nearly a minimum leads away from the solution (SVM+ with
+    # weights γ of 1e-2 and less).
     inner_steps: int = 3
     first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled;

@@ -268,8 +268,8 @@ class Augmented:
             margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            confirmed = length == 1.0 and balanced and self._confirms(multipliers, before)
-            if confirmed and self.on_last_face(target.multipliers):
+            confirmed = balanced and self._confirms(multipliers, before)
+            if length == 1.0 and confirmed and self.on_last_face(target.multipliers):
                 # Near `multipliers`, and exact for the functions.
                 return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
@@ -348,7 +348,7 @@ class Augmented:
             is_new = isinstance(self._face, Face) and self._face.ridge is ridge
             most = self.problem.n_rows // tuning.rows_per_correction + 2
             most = tuning.most_corrections if is_new else most
-            corrections = self._corrections(multipliers, ridge, right)
+            corrections, first = self._corrections(multipliers, ridge, right), np.inf
             for n, target in enumerate(itertools.islice(corrections, most)):
                 error = np.abs(target.residual / ridge).max()
                 step = np.abs(target.multipliers - multipliers).max()
@@ -547,7 +547,8 @@ class _Proximal:
         elif short:
             # From now on the term decreases in smaller steps.
             self.share *= tuning.widening
-            self.usual, self.narrowing = max(self.share, self.usual), self.narrowing**0.5
+            self.usual = max(self.share, self.usual)
+            self.narrowing = min(self.narrowing**0.5, tuning.mildest)
         elif easy:
             narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
@@ -674,7 +675,10 @@ def solve_proximal(
                 state.use(precisions.pop(0))
             elif proximal.widen():
                 state.set_ridge(proximal.ridge())
-            elif failures < tuning.max_failures and proximal.share < tuning.first_proximal:
+            elif (
+                failures < tuning.max_failures
+                and proximal.share < tuning.first_proximal
+            ):
                 # The faces alternate, because the term was reduced too far.
                 failures += 1
                 proximal.loosen()
