@@ -178,8 +178,8 @@ class Tuning:
     loosening: float = 30.0
     max_failures: int = 3
     # Maximum number of inner steps; the second is without a start or without bounds,
-    # where a center that is not nearly a minimum leads away from the solution (SVM+ with
-    # weights γ of 1e-2 and less).
+    # where a center that is not nearly a minimum leads away from the solution (of SVM+
+    # with γ ≤ 1e-2).
     inner_steps: int = 3
     first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled;
