@@ -204,7 +204,7 @@ class Tuning:
     # this number and two conjugate gradients (they are used again if half as many were
     # sufficient): factors cost as n³, conjugate gradients as n². New ones are given up
     # after the second number.
-    rows_per_correction: int = 400
+    rows_per_correction: int = 300
     most_corrections: int = 8
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500
