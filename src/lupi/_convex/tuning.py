@@ -200,11 +200,9 @@ class Tuning:
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
     rows_per_change: int = 40
-    # The factors of an old face, or for an old proximal term, are given up after n over
-    # this number and two conjugate gradients (they are used again if half as many were
-    # sufficient): factors cost as n³, conjugate gradients as n². New ones are given up
-    # after the second number.
-    rows_per_correction: int = 300
+    # Number of conjugate gradients after which factors are given up; those of an old
+    # face, or for an old proximal term, after half as many that do not lead half of the
+    # way. They are used again if half as many were sufficient.
     most_corrections: int = 8
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500

@@ -346,8 +346,7 @@ class Augmented:
         self._use_face(multipliers)
         while True:
             is_new = isinstance(self._face, Face) and self._face.ridge is ridge
-            most = self.problem.n_rows // tuning.rows_per_correction + 2
-            most = tuning.most_corrections if is_new else most
+            most = tuning.most_corrections
             corrections, first = self._corrections(multipliers, ridge, right), np.inf
             for n, target in enumerate(itertools.islice(corrections, most)):
                 error = np.abs(target.residual / ridge).max()
