@@ -142,8 +142,8 @@ class Tuning:
 
     # ------------------------------------------------------------ proximal method
     # First proximal term relative to the mean of K_ii/ρ, without a start; the second is
-    # for two functions that share rows without bounds, which restarts at the first if
-    # there is no progress.
+    # for multipliers without bounds, which restarts at the first if there is no
+    # progress.
     first_proximal: float = 1.0
     first_unbounded: float = 0.054
     # Value from which it is only reduced if that is easy: if the last Newton steps had
@@ -154,12 +154,14 @@ class Tuning:
     unbounded_proximal: float = 3e-3
     rows_per_narrowing: int = 50
     slow: float = 0.3
+    # Largest factor of a reduction after reductions that led to short steps.
+    mildest: float = 0.5
     # Factors of the term: the second, up to `proximal`, if a Newton step was shorter
     # than the third value, and the last if the face does not change and its equations
     # are nearly singular, down to `least_proximal`.
     narrowing: float = 0.2
     widening: float = 3.0
-    short_step: float = 0.2
+    short_step: float = 0.1
     sharpening: float = 0.1
     least_proximal: float = 1e-9
     # Value to which it is reduced where that is easy: with 1e-6 the faces of problems
@@ -175,8 +177,9 @@ class Tuning:
     # and how often that may happen.
     loosening: float = 30.0
     max_failures: int = 3
-    # Maximum number of inner steps; the second is without a start, where a center that
-    # is not nearly a minimum leads away from the solution.
+    # Maximum number of inner steps; the second is without a start or without bounds,
+    # where a center that is not nearly a minimum leads away from the solution (of SVM+
+    # with γ ≤ 1e-2).
     inner_steps: int = 3
     first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled;
@@ -193,14 +196,13 @@ class Tuning:
     inexact: float = 0.7
     inexact_length: float = 0.5
     # Residual of the equations of a face, as a share of the Newton step.
-    face_accuracy: float = 1e-4
+    face_accuracy: float = 1e-2
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
-    rows_per_change: int = 15
-    # Number of conjugate gradients after which the factors of an old face, or for an
-    # old proximal term, are given up (they are used again if half as many were
-    # sufficient), and after which new ones are.
-    corrections: int = 12
+    rows_per_change: int = 40
+    # Number of conjugate gradients after which factors are given up; those of an old
+    # face, or for an old proximal term, after half as many that do not lead half of the
+    # way. They are used again if half as many were sufficient.
     most_corrections: int = 8
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500

@@ -105,6 +105,8 @@ class Bounds:
 VALUE_ROUNDING, BALANCE_ERROR, BALANCE_ROUNDING = 1e-13, 1e-7, 1e-11
 # Energy of the residual, relative to the least before, at which gradients diverge.
 LARGEST_RISE = 1e2
+# Length of a Newton step that leads nowhere.
+NO_STEP = 1e-3
 MOST_VERTEX_STEPS = 30
 MOST_BIAS_STEPS, LEAST_BIAS_CURVATURE = 20, 1e-6
 
@@ -151,6 +153,8 @@ class Augmented:
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._worn = False
+        # The last point whose functions have been computed.
+        self._known: Solution | None = None
         # On a GPU a new factorization is faster than the vectors of many changes and
         # than many conjugate gradients.
         self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
@@ -264,14 +268,15 @@ class Augmented:
             margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            if length == 1.0 and balanced and self._confirms(multipliers, before):
-                # Equal to `multipliers` up to rounding, and exact for the functions.
+            confirmed = balanced and self._confirms(multipliers, before)
+            if length == 1.0 and confirmed and self.on_last_face(target.multipliers):
+                # Near `multipliers`, and exact for the functions.
                 return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
             close = length >= tuning.inexact_length and error <= tuning.inexact * moved
             close = close and balanced
-            if close or (length == 0.0 and not guessed):
+            if close or (length <= NO_STEP and not guessed):
                 break
             guessed = False
         return multipliers, False, same_face
@@ -341,16 +346,20 @@ class Augmented:
         self._use_face(multipliers)
         while True:
             is_new = isinstance(self._face, Face) and self._face.ridge is ridge
-            most = tuning.most_corrections if is_new else tuning.corrections
-            corrections = self._corrections(multipliers, ridge, right)
+            most = tuning.most_corrections
+            corrections, first = self._corrections(multipliers, ridge, right), np.inf
             for n, target in enumerate(itertools.islice(corrections, most)):
                 error = np.abs(target.residual / ridge).max()
                 step = np.abs(target.multipliers - multipliers).max()
                 values = right - self._margins(target.penalized, target.biases)
                 rounding = VALUE_ROUNDING * np.abs(values / ridge).max()
-                if error <= max(tuning.face_accuracy * step, rounding):
+                enough = max(tuning.face_accuracy * step, rounding)
+                if error <= enough:
                     self._worn = n > most // 2 and not is_new
                     return target
+                first = error if n == 0 else first
+                if n >= most // 2 and not is_new and error**2 > first * enough:
+                    break  # not half of the way
             if is_new:
                 raise NotPositiveDefinite("the factors of a face are not accurate")
             corrections.close()  # frees its reference to the old factors
@@ -374,8 +383,10 @@ class Augmented:
         """
         problem, face, biases = self.problem, self._face, self.biases
         assert face is not None
-        coefficients = problem.coefficients(multipliers)
-        penalized = problem.penalized(coefficients)
+        known = self._known
+        if known is None or known.multipliers is not multipliers:
+            known = self.solution(multipliers, settled=False)
+        coefficients, penalized = known.coefficients, known.penalized
         residual = right - self._margins(penalized, biases) - ridge * multipliers
         before = residual = face.reduce(residual)
         search, energy, least = np.zeros_like(residual), np.inf, np.inf
@@ -461,6 +472,7 @@ class Augmented:
         )
         if settled:
             solution.penalized = [t.copy() for t in self.penalized]
+        self._known = solution
         return solution
 
     def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
@@ -511,7 +523,7 @@ class _Proximal:
         )
         self.narrowest = max(tuning.narrowest, stiff)
         # Without bounds, a small term may be large enough from the start.
-        unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
+        unbounded = bool(problem.structure.leaves) and not problem.slacks
         self.can_widen = share is None and unbounded
         self.usual, self.narrowing = tuning.proximal, tuning.narrowing
         if share is None:
@@ -532,7 +544,10 @@ class _Proximal:
         elif self.share > self.usual:
             self.share = max(self.share * self.narrowing, self.usual)
         elif short:
-            self.share = min(self.share * tuning.widening, self.usual)
+            # From now on the term decreases in smaller steps.
+            self.share *= tuning.widening
+            self.usual = max(self.share, self.usual)
+            self.narrowing = min(self.narrowing**0.5, tuning.mildest)
         elif easy:
             narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
@@ -618,7 +633,8 @@ def solve_proximal(
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
     moved = 0.0
-    inner_steps = tuning.inner_steps if share else tuning.first_inner_steps
+    bounded = share and problem.slacks
+    inner_steps = tuning.inner_steps if bounded else tuning.first_inner_steps
     while state.n_newton < max_iter:
         before = state.n_newton
         try:
@@ -658,7 +674,10 @@ def solve_proximal(
                 state.use(precisions.pop(0))
             elif proximal.widen():
                 state.set_ridge(proximal.ridge())
-            elif failures < tuning.max_failures and proximal.share < proximal.usual:
+            elif (
+                failures < tuning.max_failures
+                and proximal.share < tuning.first_proximal
+            ):
                 # The faces alternate, because the term was reduced too far.
                 failures += 1
                 proximal.loosen()
