@@ -13,11 +13,12 @@ from typing import Any
 TINY = 1e-6
 
 
-def signed(value: float, *beside: float) -> str:
+def signed(value: float, *beside: float, most: int = 9) -> str:
     """Return a difference with its sign, to three decimals; a dash for NaN.
 
     A smaller value has as many decimals as its first digit needs. Beside others, which
-    are the ends of an interval, it has those of the ends, or of a tenth of their range.
+    are the ends of an interval, it has those of the ends, or of a tenth of their range,
+    and at most so many.
 
     Examples
     --------
@@ -41,14 +42,19 @@ def signed(value: float, *beside: float) -> str:
         sizes = [*map(abs, values), (max(values) - min(values)) / 10]
         small = [each for each in sizes if TINY <= each < 0.0005]
         digits = -int(f"{min(small):.0e}".partition("e")[2]) if small else 3
+        digits = min(digits, most)
         # A small loss keeps its sign: with p above 0.5, +0.000 would be misread.
         text = f"{value if abs(value) >= TINY else 0.0:+.{digits}f}"
     return text.replace("-", "−")
 
 
 def together(*values: float) -> list[str]:
-    """Return a difference and its interval, with one number of decimals."""
-    return [signed(each, *values[1:]) for each in values]
+    """Return a difference and its interval, with one number of decimals.
+
+    One end near zero does not give the other five.
+    """
+    large = any(each is not None and abs(each) >= 0.01 for each in values)
+    return [signed(each, *values[1:], most=4 if large else 9) for each in values]
 
 
 def number(value: float, *beside: float) -> str:

@@ -296,6 +296,30 @@ def test_years_are_times_and_limits_of_a_measurement_are_no_missing_values(
     assert "--time year" in command
 
 
+def test_the_firms_of_a_panel_are_groups(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    firm, year = np.repeat(np.arange(14), 8), np.tile(np.arange(2001, 2009), 14)
+    table = pd.DataFrame({"firm": firm, "year": year, "sector": firm // 4})
+    table["wage"] = rng.normal(size=112)
+    table["profit"], table["outcome"] = rng.normal(size=(2, 112)) + firm
+    table.to_csv("panel.csv", index=False)
+    notes = scores("panel.csv")["note"].fillna("").to_dict()
+    assert notes["firm"] == "identifies groups of rows"
+    assert notes["sector"] != notes["firm"]
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "The rows of one firm belong together: --group firm instead of --time" in said
+    )
+    compared = ["compare", "panel.csv", "-t", "outcome", "-p", "profit", "--quick"]
+    assert main([*compared, "--no-model"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", "").split())
+    assert "firm identifies groups of rows, and random splits train and test" in said
+    assert "new values of firm, compare with --group firm" in said
+    assert main([*compared, "--no-model", "--group", "firm", "--force"]) == 0
+    assert "identifies groups" not in capsys.readouterr().out
+
+
 def test_rows_without_outcome_are_counted_and_not_warned_of(
     tmp_path, monkeypatch, capsys
 ):

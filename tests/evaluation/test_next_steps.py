@@ -9,6 +9,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 from lupi.evaluation import Verdict, compare
+from lupi.report import render_html
 from tests.comparisons import FirstColumn, of_scores
 
 HEDGED = "HedgedDistillationClassifier"
@@ -120,6 +121,16 @@ def test_models_that_fail_in_some_splits_need_more_outcomes(drawn):
     assert step.startswith(f"{how}: with 60 known outcomes in training a model is far")
 
 
+def test_columns_that_identify_groups_are_named():
+    result = of_scores(
+        {HEDGED: {"without": np.zeros(2)}}, possible={"group": "firm id"}
+    )
+    said = result.next_steps(command_line=True)[0]
+    assert said.endswith("new values of firm id, compare with --group 'firm id'.")
+    assert result.next_steps()[0].endswith("compare with groups=table['firm id'].")
+    assert "Careful: firm id identifies groups of rows" in str(result.verdict)
+
+
 def test_no_other_columns_are_looked_for_where_the_oracle_gains():
     noise = np.linspace(-0.01, 0.01, 10)
     scores = {"without": np.full(10, 0.7), "oracle": 0.9 + noise}
@@ -136,6 +147,38 @@ def test_a_model_without_x_star_is_called_so_where_few_outcomes_are_helped():
     step = result.next_steps()[0]
     assert "it is trained without X*, because with all 100 known outcomes there" in step
     assert step.endswith(f"Where only 60 are known, fit {HEDGED} with X*.")
+
+
+def test_models_that_are_no_better_than_a_constant_are_not_to_be_used():
+    splits = {"labelled": 60, "n_train": 60.0}
+    settings = {"scoring": "r2", "constant": 0.0, "task": "regression"}
+    wide, narrow = np.linspace(-0.3, 0.3, 9), np.linspace(0.1, 0.101, 9)
+    few = {"without": wide, "with": wide + narrow}
+    result = of_scores({HEDGED: few}, splits=splits, **settings)
+    full = of_scores({HEDGED: {"without": wide}}, **settings)
+    outside = {"name": "Boosting", "score": 0.6, "difference_low": 0.2}
+    for own in ({}, {"outside": outside | {"over_constant_low": 0.3}}):
+        full.settings |= own
+        result.settings["full_size"] = full.to_dict()
+        assert result.verdict.kind == "helps"
+        said = " ".join(result.next_steps())
+        assert "Use the model" not in said
+        assert "fit Hedged" not in said
+        assert ("Use Boosting of scikit-learn with X alone" in said) == bool(own)
+
+
+def test_a_loss_with_any_privileged_information_is_not_said_of_x_star():
+    noise = np.linspace(-0.001, 0.001, 9)
+    few = {"without": np.full(9, 0.6) + noise, "with": np.full(9, 0.7)}
+    losing = {name: 0.65 + noise for name in ("with", "shuffled")}
+    full = of_scores({HEDGED: {"without": np.full(9, 0.7)} | losing})
+    assert full.verdict.kind == "hurts"
+    result = of_scores({HEDGED: few}, splits={"labelled": 60, "n_train": 60.0})
+    result.settings["full_size"] = full.to_dict()
+    page = render_html(result)
+    for said in (" ".join(result.next_steps()), page):
+        assert "the method loses with X*, with shuffled X* as well" in said
+        assert "X* hurts" not in said
 
 
 def test_a_model_that_is_helped_with_all_outcomes_is_to_be_used():
@@ -183,7 +226,9 @@ def test_a_gain_asks_for_its_column():
 
 
 def test_a_leak_comes_first():
-    assert "contains the target" in steps("helps", leak=True)[0]
+    assert (
+        "almost perfectly, as columns that contain it" in steps("helps", leak=True)[0]
+    )
 
 
 def possible(y, **options):

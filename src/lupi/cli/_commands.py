@@ -224,10 +224,12 @@ def _show_next_command(
         for each in ([asked, alone] if groups else [asked])
     ]
     asked = next(filter(_can_compare, [*requests, asked, alone]), asked)
-    if asked.group and not request.group:
+    if groups and not request.group:
+        instead = f" instead of --time {asked.time}" * (asked.time is not None)
         console.say(
-            f"The rows of one {asked.group} belong together: --group {asked.group} "
-            "never trains and tests on rows of the same one."
+            f"The rows of one {groups[0]} belong together: --group "
+            f"{shlex.quote(groups[0])}{'' if asked.group else instead} never trains "
+            "and tests on rows of the same one."
         )
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
@@ -282,9 +284,10 @@ def run_fit(
     without_y = len(rows.rows) - rows.n_labelled
     notes = [*data.notes, *said]
     if not data.has_y.all():
+        missing = "is empty" + " or means missing" * bool(data.missing)
         notes.append(
             f"{int((~data.has_y).sum()):,} of {len(data.y):,} rows have no outcome "
-            f"(the cell of {data.target!r} is empty): {without_y:,} of them are "
+            f"(the cell of {data.target!r} {missing}): {without_y:,} of them are "
             f"training rows of {name}."
         )
     prepare_file(out, force=force)

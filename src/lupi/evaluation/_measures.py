@@ -88,6 +88,8 @@ IDENTIFIER = re.compile(
     r"(?:^|[\W_])(?i:id|key|code|uuid|guid|number|nr|no)$|^(?i:id)[\W_]|[a-z]I[Dd]$"
 )
 SHARE_NAMED, SHARE_OF_WORDS = 0.1, 0.5
+# Least number of groups in a panel.
+FEWEST_GROUPS = 10
 # Rows of a class whose own AUC can mark a column.
 FEWEST_OF_CLASS = 20
 ALMOST_ONE = 1 - 1e-9
@@ -244,6 +246,10 @@ def column_scores(
                 "best_class_score": top,
             }
         )
+    panel = group_columns(table)
+    for line in lines:
+        if line["column"] in panel and line["note"] in ("", SORTED):
+            line["note"] = GROUPS
     found = pd.DataFrame(lines).sort_values(
         "score", ascending=False, kind="stable", ignore_index=True
     )
@@ -311,6 +317,28 @@ def _identifies_groups(values: pd.Series, kind: str) -> bool:
         return False
     numbers = pd.to_numeric(words, errors="coerce").notna().mean()
     return named or (share >= SHARE_OF_WORDS and bool(numbers <= MOSTLY))
+
+
+def group_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns that identify groups of rows.
+
+    They do by content and name, or in a panel: the rows of a group follow one another,
+    each with another date or year, which other groups have as well.
+    """
+    times = [table[name] for name in table if is_date(name, table[name])]
+    times = [time for time in times if 2 * time.nunique() <= len(time)]
+
+    def identifies(column: pd.Series) -> bool:
+        if _identifies_groups(column.dropna(), _column_type(column)):
+            return True
+        runs = int((column != column.shift()).sum())
+        few = FEWEST_GROUPS <= runs <= len(column) / 2
+        if column.isna().any() or not (few and runs == column.nunique()):
+            return False
+        pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
+        return any(not pair.duplicated().any() for pair in pairs)
+
+    return [str(name) for name, column in table.items() if identifies(column)]
 
 
 def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:

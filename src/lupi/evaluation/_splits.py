@@ -460,11 +460,17 @@ def time_splits(
         n_groups = 2 if groups is None else len(np.unique(groups[train]))
         if len(train) >= (labelled or 2) and n_groups > 1:
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
+    draw = partial(
+        time_splits,
+        *(time, known_at, rows, has_y),
+        train_size=train_size,
+        labelled=labelled,
+        unlabelled=unlabelled,
+        advise=False,
+    )
+    numbers = range(n_windows - 1 if advise else 0, 0, -1)
     if not splits:
-        hint, fewer_windows = "", ""
-        if n_windows > 1:
-            one = argument("cv", 1)
-            fewer_windows = f"; use fewer windows ({one} is one holdout)"
+        hint = ""
         if known_at is not None:
             hint = (
                 f" By {argument('outcome_time')}, the outcomes of at most {n_known:,} "
@@ -477,18 +483,9 @@ def time_splits(
             )
         raise ValueError(
             "No split by time leaves enough training rows with y before its test rows"
-            f"{fewer_windows}.{hint}"
+            f"{''.join(f'; {way}' for way in _that_can_be_drawn(draw, numbers))}.{hint}"
         )
     if strata is not None:
-        draw = partial(
-            time_splits,
-            *(time, known_at, rows, has_y),
-            train_size=train_size,
-            labelled=labelled,
-            unlabelled=unlabelled,
-            advise=False,
-        )
-        numbers = range(n_windows - 1 if advise else 0, 0, -1)
         others = [f"leave {argument('outcome_time')} out"] * (known_at is not None)
         _check_classes(splits, strata, "A split by time", draw, numbers, others)
     return splits

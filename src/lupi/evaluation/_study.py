@@ -27,7 +27,7 @@ from sklearn.pipeline import Pipeline
 from lupi._words import argument
 from lupi.base import read_target, uses_unlabelled
 from lupi.base._metadata import fit_with, seeded
-from lupi.base._rows import aligned, read_groups, take_rows
+from lupi.base._rows import aligned, is_data_frame, read_groups, take_rows
 from lupi.evaluation._methods import (
     ARMS,
     FAMILY_ARMS,
@@ -541,7 +541,22 @@ class Study:
                 or "no groups" * replace(self, groups=None)._can_draw(**wanted)
             )
         found["all"] = self._can_draw(train_size=None, labelled=None)
+        if (group := self._group()) is not None:
+            found["group"] = group
         return found
+
+    def _group(self) -> str | None:
+        """Return a column of X that identifies groups, by which splits can be drawn."""
+        from lupi.evaluation._measures import group_columns
+
+        table = self.X
+        if self.groups is not None or self.by_time or not is_data_frame(table):
+            return None
+        for name in group_columns(table) if table.shape[1] > 1 else ():
+            groups = np.unique(table[name].astype(str), return_inverse=True)[1]
+            if table[name].notna().all() and replace(self, groups=groups)._can_draw():
+                return name
+        return None
 
     def _can_draw(self, **changes: Any) -> bool:
         """Return whether other splits can be drawn."""

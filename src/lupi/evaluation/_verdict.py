@@ -55,8 +55,8 @@ FAILED = "failed"
 # What the oracle is, wherever a sentence may be quoted alone.
 HAS_X = ", a model that has X* when predicting,"
 LEAK_WORDS = (
-    f"Careful: the oracle{HAS_X} is perfect, so that X* likely contains the target "
-    "itself (a leak)."
+    f"Careful: the oracle{HAS_X} is almost perfect: X* may contain the target itself "
+    "(a leak)."
 )
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
@@ -694,6 +694,12 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                     f"corrected p {_p(p)})"
                 )
             said += f"{order}{found}."
+    group = settings.get("possible", {}).get("group")
+    if group:
+        said += (
+            f" Careful: {group} identifies groups of rows, and random splits train and "
+            "test on rows of the same group: for new groups, scores are too optimistic."
+        )
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
             " If labels are wrong, those of the test rows are, too: all scores and "
@@ -803,6 +809,14 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     return f"{shown} {metric}{instead} {ARMS[control].label}{words}"
 
 
+def hurts_words(comparison: Comparison) -> str:
+    """Return that X* hurts, or that the method loses whatever the content of X*."""
+    lines = comparison.summary.set_index("method")
+    if loses_shuffled(lines.loc[str(comparison.verdict.method)]):
+        return "the method loses with X*, with shuffled X* as well"
+    return "X* hurts"
+
+
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
@@ -825,8 +839,8 @@ def next_steps(
     steps = []
     if verdict.leak:
         steps.append(
-            "Check the privileged columns first: one of them likely contains the "
-            "target."
+            "Check the privileged columns first: they predict the target almost "
+            "perfectly, as columns that contain it do."
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
     # Suggestions with which the comparison can be run.
@@ -847,6 +861,12 @@ def next_steps(
         steps.append(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."
+        )
+    if group := possible.get("group"):
+        how = f"--group {shlex.quote(group)}" if command_line else "groups="
+        how += "" if command_line else f"table[{group!r}]"
+        steps.append(
+            f"If predictions are for new values of {group}, compare with {how}."
         )
     wrong = settings.get("n_clean") is not None and settings["task"] == "classification"
     if wrong and not settings["noisy"]:
@@ -883,15 +903,29 @@ def next_steps(
             f"{outside['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."
         )
+    other_columns = (
+        "Look for other columns that are known when predicting: no model is shown to "
+        "be better than a constant prediction."
+    )
+    if (outside.get("over_constant_low") or 0.0) > 0:
+        score, than = numbers(outside["score"], own["constant"])
+        not_shown = ", and the methods compared are not shown to be" * useless[-1]
+        other_columns = (
+            f"Use {outside['name']} of scikit-learn with X alone: it is better than a "
+            f"constant prediction ({score} instead of {than}){not_shown}."
+        )
     if verdict.kind == "helps":
         if full and comparison.choice[1] == "without":
-            kinds = {HURTS: "X* hurts", HELPS: "it has the highest score"}
+            kinds = {HURTS: hurts_words(full), HELPS: "it has the highest score"}
             why = kinds.get(full.verdict.kind, "there is no evidence that X* helps")
-            steps.append(
+            use = (
                 f"Use the model: it is trained without X*, because with all "
-                f"{n_labelled:,} known outcomes {why}. Where only "
-                f"{training_rows(splits)} are known, fit {verdict.method} with X*."
+                f"{n_labelled:,} known outcomes {why}."
             )
+            if useless[1] or (outside.get("difference_low") or 0.0) > 0:
+                use = other_columns
+            few = f" Where only {training_rows(splits)} are known, fit {verdict.method}"
+            steps.append(use + f"{few} with X*." * (not useless[0]))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
             how = how if command_line else "Call comparison.at_full_size()"
@@ -930,18 +964,7 @@ def next_steps(
             steps.append(
                 f"If older rows are unlike new ones, train on the latest: try {small}."
             )
-        last = (
-            "Look for other columns that are known when predicting: no model is shown "
-            "to be better than a constant prediction."
-        )
-        if (outside.get("over_constant_low") or 0.0) > 0:
-            score, other = numbers(outside["score"], own["constant"])
-            last = (
-                f"Use {outside['name']} of scikit-learn with X alone: it is better "
-                f"than a constant prediction ({score} instead of {other}), and the "
-                "methods compared are not shown to be."
-            )
-        return [*steps, last]
+        return [*steps, other_columns]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":

@@ -18,6 +18,7 @@ from lupi.evaluation._verdict import (
     ROUNDED,
     best_arm,
     far_below,
+    hurts_words,
     loses_shuffled,
     measured_words,
     rarest_words,
@@ -354,9 +355,10 @@ def choice_words(comparison: Comparison) -> str:
         highest = "; of the models without X* it has the highest score"
         size = " a model of this size" if full else ""
         hurts = (full or comparison).verdict.kind == "hurts"
-        why = (
-            f"X* hurts{size}" if hurts else f"there is no evidence that X* helps{size}"
-        )
+        why = f"there is no evidence that X* helps{size}"
+        if hurts:
+            why = hurts_words(full or comparison)
+            why = f"{why}{size}" if why == "X* hurts" else why
         said = f"{model}, {trained}: {why}{highest * (len(scores) > 1)}"
     return f"{said}. {expected_words(comparison)}"
 
@@ -408,13 +410,18 @@ def expected_words(comparison: Comparison) -> str:
             f"the same splits, a difference of {with_interval(outside, 'difference')}"
             f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
         )
-    small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
-    if own is not comparison and small - line["score"] >= ROUNDED:
+    small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
+    more = small["score"] - line["score"] >= ROUNDED
+    # The test rows differ, so that constants are subtracted.
+    if more and small["over_constant_low"] > line["over_constant_high"]:
         splits = comparison.settings["splits"]
-        latest = splits["kind"] == "time" and splits["train_size"]
+        latest, score = (
+            splits["kind"] == "time" and splits["train_size"],
+            small["score"],
+        )
         rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
         said += (
-            f" With {rows} instead of all known outcomes it scores {number(small)}, "
+            f" With {rows} instead of all known outcomes it scores {number(score)}, "
             "which is more: here additional training rows do not improve it."
         )
     return said
@@ -519,7 +526,14 @@ def baseline_words(comparison: Comparison) -> list[str]:
         settings = own.settings
         constant, outside = settings.get("constant"), settings.get("outside")
         size = f" ({size_words(own)})"
-        if outside:
+        scores = (outside or {}).get("scores") or [np.nan]
+        if outside and np.array_equal(scores, settings.get("constants") or []):
+            said.append(
+                f"{outside['name']} of scikit-learn, with its defaults, on X and the "
+                f"same splits{size}, makes a constant prediction: these are too few "
+                "rows for its trees."
+            )
+        elif outside:
             interval = interval_words(outside, own.design.bounds)
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X and the "
@@ -583,8 +597,10 @@ def _constant_words(comparison: Comparison, size: str) -> str:
 
 def _most_frequent(settings: Mapping[str, Any]) -> str:
     """Return the words for the class of a constant prediction."""
-    earlier = " of the earlier rows" * (settings["splits"]["kind"] == "time")
-    return f"most frequent class{earlier}"
+    which = {"time": " of the earlier rows"}.get(settings["splits"]["kind"], "")
+    if not which and settings["splits"].get("grouped"):
+        which = " of the training rows"
+    return f"most frequent class{which}"
 
 
 def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
