@@ -16,9 +16,9 @@ TINY = 1e-6
 def signed(value: float, *beside: float, most: int = 9) -> str:
     """Return a difference with its sign, to three decimals; a dash for NaN.
 
-    A smaller value has as many decimals as its first digit needs. Beside others, which
-    are the ends of an interval, it has those of the ends, or of a tenth of their range,
-    and at most so many.
+    A smaller value has as many decimals as its first digit needs. Beside others, as in
+    an interval, it has those that the smallest needs, or a tenth of their range, and at
+    most so many.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def signed(value: float, *beside: float, most: int = 9) -> str:
     >>> together(0.0005, -0.0007, 0.0011), together(-0.002, -0.004, 0.0003)
     (['+0.0005', '−0.0007', '+0.0011'], ['−0.0020', '−0.0040', '+0.0003'])
     >>> together(-0.00046, -0.0047, 0.0034), together(0.0001, float("nan"), None)
-    (['−0.000', '−0.005', '+0.003'], ['+0.0001', '–', '–'])
+    (['−0.0005', '−0.0047', '+0.0034'], ['+0.0001', '–', '–'])
     """
     if value is None or math.isnan(value):
         return "–"
@@ -51,10 +51,10 @@ def signed(value: float, *beside: float, most: int = 9) -> str:
 def together(*values: float) -> list[str]:
     """Return a difference and its interval, with one number of decimals.
 
-    One end near zero does not give the other five.
+    A value near zero does not give the others five.
     """
-    large = any(each is not None and abs(each) >= 0.01 for each in values)
-    return [signed(each, *values[1:], most=4 if large else 9) for each in values]
+    large = any(each is not None and abs(each) >= 0.001 for each in values)
+    return [signed(each, *values, most=4 if large else 9) for each in values]
 
 
 def number(value: float, *beside: float) -> str:
