@@ -119,6 +119,11 @@ def test_models_that_fail_in_some_splits_need_more_outcomes(drawn):
     (step,) = result.next_steps()
     how = f"Compare with a larger {drawn}" if drawn else "Collect more"
     assert step.startswith(f"{how}: with 60 known outcomes in training a model is far")
+    # The oracle is no model that can be used.
+    scores = {"without": np.full(5, 0.6), "oracle": scores["without"]}
+    oracle = of_scores({HEDGED: scores}, splits=splits, **known)
+    assert "say little about X*" in oracle.verdict.sentence
+    assert how not in " ".join(oracle.next_steps())
 
 
 def test_columns_that_identify_groups_are_named():

@@ -424,19 +424,22 @@ def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
 
 
 def test_a_score_below_a_constant_prediction_is_named():
-    said = "Predicting the most frequent class for every row scores 0.000; differences "
-    low = comparison({"A": (-0.2, 0.1, -0.2, -0.2, 0.3)}, constant=0.0)
+    said = "Predicting the most frequent class for every row scores 0.400; differences "
+    low = comparison({"A": (0.2, 0.5, 0.2, 0.2, 0.7)}, constant=0.4)
     assert f"{said}to it: without X* −0.199" in low.verdict.sentence
     assert "the model is" not in low.verdict.sentence
-    none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
+    none = comparison({"A": (0.2, 0.3, 0.2, 0.2, 0.7)}, constant=0.4)
     assert "differences to it: without X* −0.199" in none.verdict.sentence
     assert ") and with X* −0.105" in none.verdict.sentence
     high = none.table.set_index("arm").at["with", "over_constant_high"]
     for constant, expected in (
-        (high + 1e-6, "the model is of no use"),
-        (high - 1e-6, "the model is not shown to be better than a constant prediction"),
+        (0.4 + high + 1e-6, "the model is of no use"),
+        (
+            0.4 + high - 1e-6,
+            "the model is not shown to be better than a constant prediction",
+        ),
     ):
-        found = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=constant)
+        found = comparison({"A": (0.2, 0.3, 0.2, 0.2, 0.7)}, constant=constant)
         assert expected in found.verdict.sentence
     high = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=0.5)
     assert "for every row scores" not in str(high.verdict)
@@ -447,6 +450,15 @@ def test_a_score_below_a_constant_prediction_is_named():
     several = str(comparison(levels, constant=0.5).verdict)
     assert "differences to it: of B without X* −0.20" in several
     assert "of no use" not in several
+
+
+def test_a_difference_to_a_constant_stays_inside_of_its_range():
+    # An AUC is at most 1, and that of a constant is 0.5.
+    scores = {arm: np.array([0.99, 0.2] * 3) for arm in ("without", "with")}
+    result = of_scores({"A": scores}, constant=0.5)
+    line = result.table.set_index("arm").loc["without"]
+    assert line["low"] - 0.5 == pytest.approx(line["over_constant_low"])
+    assert line["over_constant_high"] == pytest.approx(0.5)
 
 
 def test_an_arm_and_a_constant_are_compared_on_the_same_rows():

@@ -363,6 +363,15 @@ def test_an_interval_of_all_values_is_not_printed():
     said = read(result)
     assert "Its accuracy is 0.500 (too few rows for an interval)" in said
     assert "class 0.500, too few rows for intervals (180 training rows)" in said
+    known = (result.folds["arm"] == "oracle") | (result.folds["arm"] == "with")
+    result = of_gains({"A": 0.0}, also={"accuracy": 0.5})
+    result.folds["also"] = [
+        {"accuracy": (0.6 + 0.002 * split if own else float(split % 2), None)}
+        for split, own in zip(result.folds["split"], known, strict=True)
+    ]
+    said = read(result)
+    assert "class 0.500, with 95 % intervals where there are enough rows" in said
+    assert "without X* 0.500, with X* 0.609 (0.60" in said
 
 
 def test_an_interval_that_is_cut_says_so():

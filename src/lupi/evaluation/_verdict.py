@@ -147,9 +147,10 @@ class ArmScores:
         constants, *of_groups = self.constants
         groups = self.groups[arm]
         paired = groups - of_groups[0] if groups is not None and of_groups else None
-        free = replace(self.design, bounds=(-np.inf, np.inf), share=False)
+        low, high = np.array(self.design.bounds) - constants.mean()
+        design = replace(self.design, bounds=(low, high), share=False)
         over = corrected_contrast(
-            self.scores[arm] - constants, free, paired, paired=False
+            self.scores[arm] - constants, design, paired, paired=False
         )
         return over.columns("over_constant")
 
@@ -572,6 +573,7 @@ def measured_words(
     """
     count = splits["n_splits"]
     kind, few = f"{'given' if splits.get('given') else 'random'} splits", ""
+    kind += " of whole groups" * bool(splits.get("grouped"))
     if splits["kind"] == "time":
         few = rarest_words(splits)
         kind = (
@@ -970,7 +972,7 @@ def next_steps(
     if verdict.kind == "hurts":
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
     arms = scores[str(verdict.method)]
-    fails = bool(failing(arms, settings, comparison.left_out))
+    fails = bool({*failing(arms, settings, comparison.left_out)} - {"oracle"})
     if fails and not verdict.rows_needed:
         how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
         more = (

@@ -625,15 +625,19 @@ def second_words(comparison: Comparison) -> list[str]:
         return []
     table = comparison.table.set_index("method").loc[[method]].to_dict("records")
     for name, (what, guess) in _also(comparison.settings).items():
-        # An interval of all values is none.
         ends = [(line[f"{name}_low"], line[f"{name}_high"]) for line in table]
-        known = not any(pd.isna(low) or (low, high) == (0, 1) for low, high in ends)
+        # An interval of all values is none.
+        known = [not (pd.isna(low) or (low, high) == (0, 1)) for low, high in ends]
         scores = (
             f"{ARMS[line['arm']].label} {number(line[name])}"
-            + f" ({number(low)} to {number(high)})" * known
-            for line, (low, high) in zip(table, ends, strict=True)
+            + f" ({number(low)} to {number(high)})" * here
+            for line, (low, high), here in zip(table, ends, known, strict=True)
         )
-        how = "with 95 % intervals" if known else "too few rows for intervals"
+        how = "with 95 % intervals"
+        if not all(known):
+            how += " where there are enough rows"
+        if not any(known):
+            how = "too few rows for intervals"
         said.append(
             f"{what[0].upper()}{what[1:]} of {method}, {guess}, {how} "
             f"({size_words(comparison)}): {', '.join(scores)}."
