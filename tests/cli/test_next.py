@@ -44,8 +44,8 @@ TARGETS = ["number", "two", "three", "rare", "sorted"]
 def suggestions(said):
     """Return the options of the lines that begin with next, and what they replace."""
     said = " ".join(said.split("\nnext ", 1)[-1].split("results ")[0].split())
-    option = r"(--columns|--[a-z-]+ [\w-]+)"
-    found = re.findall(f"{option}(?: instead of {option})?", said)
+    option = r"(--columns|--group(?=:)|--[a-z-]+ [\w-]+)"
+    found = re.findall(f"{option}(?:(?: instead of|, without) {option})?", said)
     return [[shlex.split(words) for words in pair] for pair in found]
 
 
@@ -82,6 +82,8 @@ def test_the_suggestions_of_a_comparison_run(tmp_path, target, options):
         # "Compare without --labelled 40" takes an option away.
         if all(word in words for word in more):
             more, less = [], more
+        if less == ["--group"]:
+            less = [*less, words[words.index("--group") + 1]]
         kept = [word for word in words if word not in less]
         again = lupi_here(*kept, *more, "--out", f"again{number}", cwd=tmp_path)
         assert again.returncode == 0, (more, again.stderr)
