@@ -129,6 +129,15 @@ def test_outcomes_that_come_later_are_hidden(rows):
     assert result.folds.loc[result.folds["arm"] == "with", "n_unlabelled"].min() > 0
 
 
+def test_a_class_that_no_window_has_is_named():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) < 20, "old", np.where(np.arange(200) % 2, "a", "b"))
+    given = rng.normal(size=(200, 2)), y, rng.normal(size=(200, 1))
+    options = {"methods": FirstColumn(), "time": np.arange(200), "progress": False}
+    with pytest.raises(ValueError, match="of class old among its 40 training rows"):
+        compare(*given, train_size=40, cv=1, **options)
+
+
 def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(rows):
     late = rows["time"] + np.where(np.arange(120) % 3, 1000.0, 0.0)
     options = {"time": rows["time"], "outcome_time": late, "cv": 2}

@@ -139,7 +139,7 @@ def is_date(name: Any, column: pd.Series) -> bool:
 
 
 def _in_order(column: pd.Series) -> float:
-    """Return the rank correlation of a column with the number of the row."""
+    """Return the absolute rank correlation of a column with the number of the row."""
     ranks = pd.Series(_codes(column)).rank()
     if ranks.nunique() < 2:
         return 0.0

@@ -241,7 +241,8 @@ def _folds(rows: Rows, n_folds: int, seed: int, *, advise: bool = True) -> Pairs
     if strata is not None:
         draw = partial(_folds, rows, seed=seed, advise=False)
         fewer = range(n_folds - 1 if advise else 1, 1, -1)
-        _check_classes(pairs, strata, "A fold of whole groups", draw, fewer)
+        names = np.unique(strata)
+        _check_classes(pairs, strata, names, "A fold of whole groups", draw, fewer)
     return pairs
 
 
@@ -487,13 +488,15 @@ def time_splits(
         )
     if strata is not None:
         others = [f"leave {argument('outcome_time')} out"] * (known_at is not None)
-        _check_classes(splits, strata, "A split by time", draw, numbers, others)
+        names = np.unique(strata[has_y])
+        _check_classes(splits, strata, names, "A split by time", draw, numbers, others)
     return splits
 
 
 def _check_classes(
     splits: Iterable[Sequence[np.ndarray]],
     strata: np.ndarray,
+    classes: np.ndarray,
     what: str,
     draw: Callable[[int], object],
     numbers: Iterable[int],
@@ -504,8 +507,6 @@ def _check_classes(
     ``draw`` with the first of the ``numbers`` of splits that can be drawn is advised;
     ``others`` are further remedies.
     """
-    splits = list(splits)
-    classes = np.unique(np.concatenate([strata[np.r_[one[:2]]] for one in splits]))
     for one in splits:
         for part, name, least in zip(one, ("training", "test"), (2, 1), strict=False):
             counts = np.array([(strata[part] == label).sum() for label in classes])
