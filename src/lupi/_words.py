@@ -160,7 +160,11 @@ def classes_left_out(names: Collection[Any]) -> str:
     several = len(names) > 1
     advice = f"leave {'these classes' if several else 'that class'} out"
     # A number can be a value of other columns, too.
-    if not _in_options.get() or not all(isinstance(name, str) for name in names):
+    if (
+        len(names) > 9
+        or not _in_options.get()
+        or not all(isinstance(name, str) for name in names)
+    ):
         return advice
     values, whose = " ".join(map(shlex.quote, names)), "their" if several else "its"
     return f"{advice} (--missing {values}: {whose} rows then have no outcome)"

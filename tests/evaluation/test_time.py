@@ -112,8 +112,9 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     page = render_html(result)
     assert "2 windows, not 5 (there are 3 distinct times), by time" in page
     assert "by a t-test over blocks of consecutive test rows" in page
-    said = "intervals and p are those of these training rows, from blocks of test rows"
-    assert said in str(result.verdict)
+    n_blocks = len(part["group_scores"].iloc[0])
+    said = "intervals and p are those of these training rows, from"
+    assert f"{said} {n_blocks} blocks of test rows" in str(result.verdict)
     assert said not in str(run(rows, time=rows["time"]).verdict)
 
 
@@ -310,6 +311,30 @@ def test_a_split_by_time_of_all_rows_is_suggested_where_few_labels_have_none():
     assert result.settings["possible"]["time"] == "all rows"
     step = result.next_steps(command_line=True)[0]
     assert "--time date, without --labelled 40." in step
+
+
+def test_fewer_windows_are_suggested_where_five_have_too_few_rows_of_a_class():
+    rng = np.random.default_rng(0)
+    y = np.zeros(400, dtype=int)
+    y[[20, 30, 40, 350, 360, 370]] = 1
+    X = pd.DataFrame({"x": rng.normal(size=400)})
+    X["date"] = pd.date_range("2020-01-01", periods=400).astype(str)
+    given = X, y, rng.normal(size=(400, 1))
+    step = compare(*given, methods=FirstColumn()).next_steps(command_line=True)[0]
+    assert "--time date, with --cv 1." in step
+    with pytest.raises(ValueError, match=r"use cv=1\."):
+        compare(*given, methods=FirstColumn(), time=X["date"], cv=2)
+    assert len(compare(*given, methods=FirstColumn(), time=X["date"], cv=1).folds) == 5
+
+
+def test_months_as_fractions_of_years_are_suggested_before_years():
+    rng = np.random.default_rng(0)
+    month = np.arange(240)
+    X = pd.DataFrame({"year": 2000 + month // 12, "x": rng.normal(size=240)})
+    X["date"] = 2000 + month / 12
+    given = X, rng.integers(0, 2, size=240), rng.normal(size=(240, 1))
+    result = compare(*given, methods=FirstColumn(), cv=2)
+    assert "--time date." in result.next_steps(command_line=True)[0]
 
 
 def test_a_split_by_time_without_groups_is_suggested_where_all_groups_go_on():

@@ -244,6 +244,8 @@ def _show_next_command(
         )
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
+    elif asked.privileged:
+        console.say(f"If {listed(asked.privileged, most=4)} are known later:")
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
     console.say(command, label="\nnext   ", in_one_line=True)
 

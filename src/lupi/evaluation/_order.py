@@ -32,7 +32,8 @@ DATE = re.compile(
     r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
 )
 SHORT_YEAR = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?!\d)")
-YEAR = re.compile(r"year|yr", re.IGNORECASE)
+# Years, or years with a fraction, have such names.
+YEAR = re.compile(r"year|yr|date", re.IGNORECASE)
 # Rank correlation with the number of the row above which a column is in their order.
 IN_ORDER = 0.9
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
@@ -132,8 +133,8 @@ def is_date(name: Any, column: pd.Series) -> bool:
     if not pd.api.types.is_numeric_dtype(column):
         return as_dates(column) is not None and with_short_year(column) is None
     values = column.dropna()
-    years = values.between(1800, 2100) & (values % 1 == 0)
-    if not YEAR.search(str(name)) or values.empty or not years.all():
+    years = values.between(1800, 2100).all()
+    if not YEAR.search(str(name)) or values.empty or not years:
         return False
     return bool(YEAR.fullmatch(str(name))) or _in_order(column) > IN_ORDER
 
@@ -149,13 +150,15 @@ def _in_order(column: pd.Series) -> float:
 def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
     """Return the columns of dates and years without gaps, the best times first.
 
-    These are columns in the order of the rows, then the earliest dates, then years.
+    These are columns in the order of the rows, then the earliest dates, then years, the
+    finest first.
     """
 
-    def place(name: str) -> tuple[bool, float]:
+    def place(name: str) -> tuple[bool, float, int]:
         times, dated = read_time(columns[name], len(columns[name]), name)
         start = float(np.median(times)) if dated else np.inf
-        return _in_order(columns[name]) <= IN_ORDER, start
+        in_order = _in_order(columns[name]) > IN_ORDER
+        return not in_order, start, -len(np.unique(times))
 
     return sorted((name for name in dates if columns[name].notna().all()), key=place)
 

@@ -282,14 +282,14 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     if few.any():
         rare, have = classes[few], "have" if few.sum() > 1 else "has"
         raise ValueError(
-            f"C{_classes(rare)[1:]} {have} {listed(counts[few])} row(s), fewer than "
-            f"the {n_folds} folds. Use fewer folds, or "
+            f"C{_classes(rare)[1:]} {have} {listed(np.unique(counts[few]), 'or')} "
+            f"row(s), fewer than the {n_folds} folds. Use fewer folds, or "
             f"{classes_left_out(rare.tolist())}{advice_on_task(classes)}."
         )
 
 
 def _classes(rare: Sequence[Any] | np.ndarray) -> str:
-    return f"class{'es' * (len(rare) > 1)} {listed(rare)}"
+    return f"class{'es' * (len(rare) > 1)} {listed(rare, most=9)}"
 
 
 def _small_blocks(

@@ -512,9 +512,9 @@ class Study:
         """Return the suggestions with which the comparison can be run.
 
         ``time`` has the times of the rows that would be suggested. ``train_size`` and
-        ``labelled`` are sizes, the others whether splits exist: by time (or "all rows",
-        if not of this size, or "no groups", if not with groups), of all rows, and with
-        inner folds for a search.
+        ``labelled`` are sizes, ``cv`` a number of windows, if it is another one, the
+        others whether splits exist: by time (or "all rows", if not of this size, or "no
+        groups", if not with groups), of all rows, and with inner folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -534,12 +534,16 @@ class Study:
             found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
         if time is not None and not self.by_time:
             wanted = {"times": (time, None)}
-            every = {"train_size": None, "labelled": None}
-            found["time"] = (
-                self._can_draw(**wanted)
-                or "all rows" * self._can_draw(**wanted, **every)
-                or "no groups" * replace(self, groups=None)._can_draw(**wanted)
-            )
+            every = wanted | {"train_size": None, "labelled": None}
+            numbers = [self.drawn["cv"], *range(DEFAULT_WINDOWS - 1, 0, -1)]
+            found["time"] = self._can_draw(**wanted)
+            if not found["time"]:
+                fitting = [n for n in numbers if self._can_draw(**every, cv=n)]
+                if fitting:
+                    found["time"] = "all rows"
+                    found["cv"] = None if fitting[0] == numbers[0] else fitting[0]
+                elif replace(self, groups=None)._can_draw(**wanted):
+                    found["time"] = "no groups"
         found["all"] = self._can_draw(train_size=None, labelled=None)
         if (group := self._group()) is not None:
             found["group"] = group

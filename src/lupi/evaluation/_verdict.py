@@ -501,9 +501,11 @@ def judge(
         )
     n_used = len(scores[method].scores["without"])
     if settings["splits"]["kind"] == "time" and n_used < FEWEST_WINDOWS:
+        groups = scores[method].groups["without"]
+        blocks = f"{groups.shape[1]} " if groups is not None else ""
         sentence += (
             "; with so few windows, intervals and p are those of these training rows, "
-            "from blocks of test rows"
+            f"from {blocks}blocks of test rows"
         )
     sentence += f".{_about_data(settings)}"
     leak = bool(ran["leak"].any())
@@ -854,8 +856,10 @@ def next_steps(
         time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
         if command_line:
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
-        if possible["time"] == "all rows":
+        if possible["time"] == "all rows" and drawn:
             time += f", without {argument(drawn, splits[drawn])}"
+        if possible.get("cv"):
+            time += f", with {argument('cv', possible['cv'])}"
         if possible["time"] == "no groups":
             time += (
                 f", without {argument('groups')}: each group has early and late rows"

@@ -526,19 +526,20 @@ def baseline_words(comparison: Comparison) -> list[str]:
         settings = own.settings
         constant, outside = settings.get("constant"), settings.get("outside")
         size = f" ({size_words(own)})"
-        scores = (outside or {}).get("scores") or [np.nan]
-        if outside and np.array_equal(scores, settings.get("constants") or []):
-            said.append(
-                f"{outside['name']} of scikit-learn, with its defaults, on X and the "
-                f"same splits{size}, makes a constant prediction: these are too few "
-                "rows for its trees."
-            )
-        elif outside:
+        if outside:
             interval = interval_words(outside, own.design.bounds)
-            said.append(
-                f"{outside['name']} of scikit-learn, with its defaults, on X and the "
-                f"same splits{size}, scores {number(outside['score'])}{interval}"
+            found = (
+                f"scores {number(outside['score'])}{interval}"
                 f"{_beside_constant(outside)}{_beside_without(own)}."
+            )
+            scores = outside.get("scores") or [np.nan]
+            if np.array_equal(scores, settings.get("constants") or []):
+                found = (
+                    "makes a constant prediction: these are too few rows for its trees."
+                )
+            said.append(
+                f"{outside['name']} of scikit-learn, with its defaults, on X, encoded "
+                f"as for the methods, and the same splits{size}, {found}"
             )
         if constant is not None:
             said.append(_constant_words(own, size))
