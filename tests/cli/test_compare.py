@@ -165,7 +165,8 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
         for own, n_train in ((stored, "30"), (full, "about ")):
             outside = own.settings["outside"]
             interval = f"(95 % interval {outside['low']:.3f} to "
-            assert f"on X and the same splits ({n_train}" in text
+            assert "on X, encoded as for the methods, and the same splits " in text
+            assert f"the same splits ({n_train}" in text
             said_score = f"training rows), scores {outside['score']:.3f} {interval}"
             if outside["scores"] == own.settings["constants"]:
                 said_score = (
