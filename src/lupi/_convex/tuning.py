@@ -48,9 +48,10 @@ class Tuning:
     # constant.
     interior_price: float = 0.03
     interior_overhead: int = 10_000
-    # Limits on the iterations; the last is for the proximal method within `auto`.
+    # Limits on the iterations; the last is for the proximal method within `auto`, whose
+    # steps on neighboring faces cost a hundredth of another solver.
     max_newton_steps: int = 200
-    max_faces: int = 100
+    max_faces: int = 200
     max_libsvm_steps: int = 10_000_000
 
     # ------------------------------------------------------- interior-point method
@@ -156,11 +157,12 @@ class Tuning:
     slow: float = 0.3
     # Largest factor of a reduction after reductions that led to short steps.
     mildest: float = 0.5
-    # Factors of the term: the second, up to `proximal`, if a Newton step was shorter
-    # than the third value, and the last if the face does not change and its equations
-    # are nearly singular, down to `least_proximal`.
+    # Factors of the term: the second if a Newton step was shorter than the fourth
+    # value, the third if all were, and the last if the face does not change and its
+    # equations are nearly singular, down to `least_proximal`.
     narrowing: float = 0.2
     widening: float = 3.0
+    escaping: float = 10.0
     short_step: float = 0.1
     sharpening: float = 0.1
     least_proximal: float = 1e-9
@@ -169,6 +171,8 @@ class Tuning:
     # equations would be singular in single precision.
     narrowest: float = 1e-4
     narrowest_stiff: float = 1e-6
+    # Number of easy steps with this value after which it is reduced further.
+    easy_steps: int = 2
     # Curvature of an equation with a squared slack, relative to the mean of K_ii/ρ,
     # from which its multiplier needs no proximal term. The inverse of its function is
     # then the same for all terms.

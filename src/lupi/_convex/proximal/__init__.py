@@ -534,21 +534,25 @@ class _Proximal:
             share = min(share, tuning.first_unbounded)
             if problem.curvature.any():  # squared slacks need little more
                 share = min(share, self.usual)
-        self.share = share
+        self.share, self._n_easy = share, 0
 
-    def follow(self, *, stuck: bool, easy: bool, short: bool) -> bool:
+    def follow(self, lengths: list[float], *, stuck: bool, easy: bool) -> bool:
         """Change the term after an outer step; return whether it changed."""
         before, tuning = self.share, self.tuning
         if stuck:
             self.share = max(self.share * tuning.sharpening, self.least)
         elif self.share > self.usual:
             self.share = max(self.share * self.narrowing, self.usual)
-        elif short:
+        elif min(lengths) < tuning.short_step:
             # From now on the term decreases in smaller steps.
-            self.share *= tuning.widening
+            lost = max(lengths) < tuning.short_step
+            self.share *= tuning.escaping if lost else tuning.widening
             self.usual = max(self.share, self.usual)
             self.narrowing = min(self.narrowing**0.5, tuning.mildest)
         elif easy:
+            self._n_easy += self.share <= self.narrowest
+            if self._n_easy == tuning.easy_steps:
+                self._n_easy, self.narrowest = 0, self.share * self.narrowing
             narrow = max(self.share * self.narrowing, self.narrowest, self.least)
             self.share = min(self.share, narrow)
         return self.share != before
@@ -576,8 +580,14 @@ class _Proximal:
         problem = self.problem
         root = min(self._size(0), 1e300)
         ridge = np.full(problem.size, self.share * root)
+        first = problem.spaces[0]
+        low_rank = isinstance(first, Gram) and first.factor is not None
         for part, family in zip(problem.slices, problem.families, strict=True):
             kernels = [k for k in family.on if problem.functions[k].space is not None]
+            if family.slack is None and 0 in family.on and not low_rank:
+                # The curvature of this multiplier is at least that of the first
+                # function, however stiff the other one is.
+                kernels = [0]
             # At most that of the first function, which is the only curvature if a
             # shared multiplier and a private one change by opposite amounts.
             ridge[part] = self.share * min(root, *map(self._size, kernels))
@@ -692,11 +702,10 @@ def solve_proximal(
         center, state.center = state.center, multipliers
         stuck = settled and same_face
         step = np.abs(multipliers - center).max()
-        shortest = min(taken)
         few = state.n_changes(multipliers) * tuning.rows_per_narrowing <= problem.n_rows
         slow, moved = step > tuning.slow * moved, step
-        easy = shortest == 1.0 and few and slow
-        if proximal.follow(stuck=stuck, easy=easy, short=shortest < tuning.short_step):
+        easy = min(taken) == 1.0 and few and slow
+        if proximal.follow(taken, stuck=stuck, easy=easy):
             state.set_ridge(proximal.ridge())
         if stuck and precisions:
             # Nearly singular equations need double precision.
