@@ -51,7 +51,7 @@ class Tuning:
     # Limits on the iterations; the last is for the proximal method within `auto`, whose
     # steps on neighboring faces cost a hundredth of another solver.
     max_newton_steps: int = 200
-    max_faces: int = 200
+    max_faces: int = 150
     max_libsvm_steps: int = 10_000_000
 
     # ------------------------------------------------------- interior-point method
