@@ -248,10 +248,11 @@ def truth(lines):
         return f"{rows} (95 % interval {low:.1f} to {high:.1f} %)"
 
     return (
-        'The verdict "helps" is an error for an X\\* that cannot help. With *shuffled* '
-        "X\\* in the place of X\\* (against *without*, X\\* of other rows and *self*) "
+        'The verdict "helps" is an error for an X\\* that cannot help. With shuffled '
+        "X\\* in the place of X\\* (against without X\\*, another shuffled X\\* and X "
+        "as X\\*) "
         f"its frequency is {words('p_shuffled_helps')}; the target is at most 5 %. "
-        "With a copy of X in the place of X\\* it is zero by construction, because the "
+        "With X as X\\*, in the place of X\\*, it is zero by construction, because the "
         "control is the same model; without that control it would be "
         f"{words('p_self_helps')}. Rows of one table are not independent, so that the "
         "intervals are too narrow. [The guide](guide/evaluation.md) has the power."
