@@ -87,12 +87,14 @@ def render(content, name):
     budget = "all of them" if done == asked else f"the first {done} of {asked}"
     words = ("commit", "machine", "n_candidates", "inner_folds", "seed")
     null = {each["name"] for each in content["tables"] if each["null"]}
+    # What follows a comma is another student of the same method.
+    names = {summary.base(line["method"]) for line in summary.tested(lines)}
     return Template((HERE / PAGES[name]).read_text(encoding="utf-8")).substitute(
         {key: run[key] for key in words},
         n_tables=len({line["table"] for line in lines}),
         n_null=len(null),
         n_lines=len(summary.tested(lines)),
-        n_methods=len({summary.base(line["method"]) for line in lines}),
+        n_methods=len({name for name in names if "," not in name}),
         versions=", ".join(f"{name} {each}" for name, each in run["versions"].items()),
         minutes=round(run["core_minutes"]),
         budget=budget,
