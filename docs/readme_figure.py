@@ -4,16 +4,18 @@
 
 writes ``docs/images/lupi-at-a-glance-light.svg`` and ``-dark.svg``, and their halves
 ``lupi-idea-…`` and ``lupi-gain-…`` for the start page, and prints what the right half
-shows: on ACTG 175, with the blood counts of week 20 as X*, the AUC that
-distillation gains over the same model without X*, and what it gains when the rows of X*
-are shuffled among the training rows; means and standard errors over 24 random training
-sets.
+shows: on ACTG 175, with the blood counts of week 20 as X*, the AUC that hedged
+distillation gains over the same model without X*, and what it gains when the rows of
+X* are shuffled among the training rows. The splits are the 40 of the program in README:
+1060 patients to train, of whom the outcome is known for some or for all, and the others
+to test. Means and standard errors are written to ``docs/readme_figure.json``; a test
+compares the numbers of README and start page with them.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 
@@ -24,14 +26,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedShuffleSplit
 
-from lupi import GeneralizedDistillationClassifier
+from lupi import HedgedDistillationClassifier
 from lupi.datasets import load_actg175
 
 FOLDER = Path(__file__).parent / "images"
-SIZES = (60, 100, 200, 400, 800)
-N_SPLITS = 24
+FOUND = Path(__file__).parent / "readme_figure.json"
+N_TRAIN = 1060
+KNOWN = (60, 120, 240, 480, N_TRAIN)
+N_SPLITS = 40
+ARMS = ("without", "with", "shuffled")
 # Okabe and Ito's colors, which readers of all eyes can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 THEMES = {
@@ -45,38 +49,47 @@ THEMES = {
 }
 
 
-def measure() -> dict[str, np.ndarray]:
-    """Return gains over *without*: sizes by splits, with X* and with shuffled X*."""
+def measure() -> np.ndarray:
+    """Return the AUC by number of known outcomes, split and arm."""
     trial = load_actg175()
     X, P, y = trial.data, trial.privileged, trial.target
-    model = GeneralizedDistillationClassifier()
-    rng = np.random.default_rng(0)
-
-    def auc(train: np.ndarray, test: np.ndarray, privileged: Any) -> float:
-        model.fit(X[train], y[train], privileged=privileged)
-        return roc_auc_score(y[test], model.decision_function(X[test]))
-
-    gains: dict[str, list[np.ndarray]] = {"with": [], "shuffled": []}
-    for size in SIZES:
-        splits = StratifiedShuffleSplit(N_SPLITS, train_size=size, random_state=0)
-        scores = np.array(
-            [
-                (
-                    auc(train, test, None),
-                    auc(train, test, P[train]),
-                    auc(train, test, P[rng.permutation(train)]),
+    model = HedgedDistillationClassifier()
+    scores = np.empty((len(KNOWN), N_SPLITS, len(ARMS)))
+    for split in range(N_SPLITS):
+        rng = np.random.default_rng(split)
+        rows = rng.permutation(len(y))
+        train, test = rows[:N_TRAIN], rows[N_TRAIN:]
+        tables = (None, P[train], P[rng.permutation(train)])
+        for place, n_known in enumerate(KNOWN):
+            known = np.where(np.arange(N_TRAIN) < n_known, y[train], np.nan)
+            scores[place, split] = [
+                roc_auc_score(
+                    y[test],
+                    model.fit(X[train], known, privileged=table).decision_function(
+                        X[test]
+                    ),
                 )
-                for train, test in splits.split(X, y)
+                for table in tables
             ]
-        )
-        gains["with"].append(scores[:, 1] - scores[:, 0])
-        gains["shuffled"].append(scores[:, 2] - scores[:, 0])
-        without, taught, shuffled = scores.mean(axis=0)
+    return scores
+
+
+def summarize(scores: np.ndarray) -> dict[str, list]:
+    """Return mean scores, mean gains over *without*, and the errors of the gains."""
+    means = dict(zip(ARMS, scores.mean(axis=1).T, strict=True))
+    found: dict[str, list] = {"known": list(KNOWN)}
+    found |= {name: np.round(mean, 4).tolist() for name, mean in means.items()}
+    for place, name in ((1, "with"), (2, "shuffled")):
+        gain = scores[:, :, place] - scores[:, :, 0]
+        error = gain.std(axis=1, ddof=1) / np.sqrt(N_SPLITS)
+        found[f"gain_{name}"] = np.round(gain.mean(axis=1), 4).tolist()
+        found[f"error_{name}"] = np.round(error, 4).tolist()
+    for values in zip(KNOWN, *(means[name] for name in ARMS), strict=True):
         print(
-            f"{size:4d} patients: AUC {without:.3f} without X*, {taught:.3f} with it, "
-            f"{shuffled:.3f} with its rows shuffled"
+            "{:4d} known outcomes: AUC {:.3f} without X*, {:.3f} with X*, {:.3f} with "
+            "shuffled X*".format(*values)
         )
-    return {name: np.array(rows) for name, rows in gains.items()}
+    return found
 
 
 def box(
@@ -137,7 +150,7 @@ def draw_idea(ax: Axes, theme: dict[str, str]) -> None:
         ax.text(0, y, title, color=ink, fontsize=13, fontweight="bold", va="bottom")
     box(ax, 0, 4.2, 3.3, 0.75, "x:  known on day 0", **known)
     box(ax, 0, 3.35, 3.3, 0.75, "x*:  blood counts, week 20", **privileged)
-    box(ax, 0, 2.65, 3.3, 0.6, "y:  outcome", **outcome)
+    box(ax, 0, 2.65, 3.3, 0.6, "y:  outcome, if known", **outcome)
     box(ax, 4.6, 3.22, 1.6, 1.0, "model", **model)
     for y in (4.57, 3.72, 2.95):
         arrow(ax, (3.4, y), (4.55, 3.72), faint)
@@ -153,8 +166,8 @@ def draw_idea(ax: Axes, theme: dict[str, str]) -> None:
     ax.set_axis_off()
 
 
-def draw_gain(ax: Axes, gains: dict[str, np.ndarray], theme: dict[str, str]) -> None:
-    """Draw gain against the number of training rows."""
+def draw_gain(ax: Axes, found: dict[str, list], theme: dict[str, str]) -> None:
+    """Draw gain against the number of known outcomes."""
     ink = theme["ink"]
     ax.axhline(0, color=theme["faint"], linewidth=1)
     series = (
@@ -162,33 +175,36 @@ def draw_gain(ax: Axes, gains: dict[str, np.ndarray], theme: dict[str, str]) -> 
         ("shuffled", "with x* shuffled", theme["faint"], "s--"),
     )
     for name, label, color, marker in series:
-        mean = gains[name].mean(axis=1)
-        error = gains[name].std(axis=1, ddof=1) / np.sqrt(N_SPLITS)
+        mean, error = found[f"gain_{name}"], found[f"error_{name}"]
         ax.errorbar(
-            SIZES, mean, error, fmt=marker, color=color, capsize=3, linewidth=2, ms=6
+            KNOWN, mean, error, fmt=marker, color=color, capsize=3, linewidth=2, ms=6
         )
         ax.annotate(
             label,
-            (SIZES[1], mean[1]),
-            xytext=(6, 12 if name == "with" else -18),
+            (KNOWN[1], mean[1]),
+            xytext=(6, 14 if name == "with" else -18),
             textcoords="offset points",
             color=color if name == "with" else ink,
             fontsize=11,
         )
     ax.set_xscale("log")
-    ax.set_xticks(SIZES, [str(size) for size in SIZES])
+    ax.set_xticks(KNOWN, [str(n_known) for n_known in KNOWN])
     ax.minorticks_off()
-    ax.set_ylim(-0.015, 0.045)
-    ax.set_xlabel("patients to learn from", color=ink, fontsize=11)
+    ax.set_ylim(-0.012, 0.049)
+    ax.set_xlabel(
+        f"known outcomes, of {N_TRAIN} patients (ACTG 175)", color=ink, fontsize=11
+    )
     ax.set_title(
-        "measured: AUC gained (trial ACTG 175)",
+        "AUC gained by hedged distillation",
         color=ink,
         fontsize=12,
         loc="left",
         fontweight="bold",
     )
     ax.tick_params(colors=ink, labelsize=10)
-    ax.yaxis.set_major_formatter(lambda x, _: f"{x:+.2f}" if abs(x) > 1e-9 else "0")
+    ax.yaxis.set_major_formatter(
+        lambda x, _: f"{x:+.2f}".replace("-", "−") if abs(x) > 1e-9 else "0"
+    )
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(theme["faint"])
@@ -196,7 +212,9 @@ def draw_gain(ax: Axes, gains: dict[str, np.ndarray], theme: dict[str, str]) -> 
 
 def main() -> None:
     """Measure, then draw the figure for light and for dark pages."""
-    gains = measure()
+    found = summarize(measure())
+    lines = (f"{json.dumps(name)}: {values}" for name, values in found.items())
+    FOUND.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     FOLDER.mkdir(exist_ok=True)
     # The same figure gives the same file, so that a change means something.
     plt.rcParams.update({"svg.hashsalt": "lupi", "font.family": "DejaVu Sans"})
@@ -205,14 +223,14 @@ def main() -> None:
             1, 2, figsize=(11, 3.8), width_ratios=(1.2, 1), layout="constrained"
         )
         draw_idea(left, theme)
-        draw_gain(right, gains, theme)
+        draw_gain(right, found, theme)
         write(figure, f"lupi-at-a-glance-{name}")
         # The halves apart, for pages that set them one below the other on a phone.
         figure, ax = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
         draw_idea(ax, theme)
         write(figure, f"lupi-idea-{name}")
         figure, ax = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
-        draw_gain(ax, gains, theme)
+        draw_gain(ax, found, theme)
         write(figure, f"lupi-gain-{name}")
 
 

@@ -306,7 +306,8 @@ def sentence(lines):
         "With 60 known outcomes and up to 1000 rows without, hedged distillation "
         f"{verdicts(pick(lines, HEDGED, 60, 'unlabelled'))}"
     )
-    for name, words in (("PAST", "PAST"), ("GeneralizedDistillation", "distillation")):
+    others = {"PAST": "PAST", "GeneralizedDistillation": "generalized distillation"}
+    for name, words in others.items():
         part = pick(lines, (name,), 60, "unlabelled")
         if part:
             text += f", {words} on {count(part, 'helps')} and {count(part, 'hurts')}"

@@ -87,12 +87,14 @@ def render(content, name):
     budget = "all of them" if done == asked else f"the first {done} of {asked}"
     words = ("commit", "machine", "n_candidates", "inner_folds", "seed")
     null = {each["name"] for each in content["tables"] if each["null"]}
+    # What follows a comma is another student of the same method.
+    names = {summary.base(line["method"]) for line in summary.tested(lines)}
     return Template((HERE / PAGES[name]).read_text(encoding="utf-8")).substitute(
         {key: run[key] for key in words},
         n_tables=len({line["table"] for line in lines}),
         n_null=len(null),
         n_lines=len(summary.tested(lines)),
-        n_methods=len({summary.base(line["method"]) for line in lines}),
+        n_methods=len({name for name in names if "," not in name}),
         versions=", ".join(f"{name} {each}" for name, each in run["versions"].items()),
         minutes=round(run["core_minutes"]),
         budget=budget,
@@ -248,10 +250,11 @@ def truth(lines):
         return f"{rows} (95 % interval {low:.1f} to {high:.1f} %)"
 
     return (
-        'The verdict "helps" is an error for an X\\* that cannot help. With *shuffled* '
-        "X\\* in the place of X\\* (against *without*, X\\* of other rows and *self*) "
+        'The verdict "helps" is an error for an X\\* that cannot help. With shuffled '
+        "X\\* in the place of X\\* (against without X\\*, another shuffled X\\* and X "
+        "as X\\*) "
         f"its frequency is {words('p_shuffled_helps')}; the target is at most 5 %. "
-        "With a copy of X in the place of X\\* it is zero by construction, because the "
+        "With X as X\\*, in the place of X\\*, it is zero by construction, because the "
         "control is the same model; without that control it would be "
         f"{words('p_self_helps')}. Rows of one table are not independent, so that the "
         "intervals are too narrow. [The guide](guide/evaluation.md) has the power."

@@ -2,8 +2,8 @@
 What a comparison found
 =======================
 
-:func:`lupi.evaluation.compare` scores each method without X*, with X*, with the rows of
-X* shuffled, with X in the place of X*, and with an oracle that has X* when predicting.
+:func:`lupi.evaluation.compare` scores each method without X*, with X*, with shuffled X*
+(its rows permuted), with X as X*, and as an oracle that has X* when predicting.
 ``Comparison.plot`` draws a :class:`~lupi.inspection.GainDisplay`: scores with
 intervals, and the verdict.
 """

@@ -76,7 +76,7 @@ for name, learner in learners.items():
 # 3. Does the privileged information help?
 # ----------------------------------------
 # ``compare`` trains every method in several *arms* with the same splits and the same
-# search: without X*, with X*, with the rows of X* shuffled, with X in place of X*, and
+# search: without X*, with X*, with shuffled X* (its rows permuted), with X as X*, and
 # the oracle. ``labelled`` is the number of rows of a training set that have y; the
 # others are used without it. The verdict accounts for the correlation of the splits and
 # the number of methods. All outcomes of the trial are used for scoring; in a running
@@ -152,7 +152,7 @@ print(
 # ----------------------------
 # .. code-block:: sh
 #
-#    lupi compare trial.csv --target event --privileged cd420,cd820 --train-size 60
+#    lupi compare trial.csv --target event --privileged cd420,cd820 --labelled 100
 #    lupi fit trial.csv --target event --privileged cd420,cd820 \
 #        --method hedged-distillation-classifier
 #    lupi predict model.skops new_patients.csv

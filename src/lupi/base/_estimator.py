@@ -101,7 +101,9 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         privileged : array-like, sparse matrix or data frame, default=None
             Privileged features, one row per row of X, of any width. A row that is NaN
             throughout has none. None trains the counterpart without privileged
-            information.
+            information. Through a ``Pipeline`` of scikit-learn the argument is called
+            ``STEP__privileged``, with the name of the step, unless metadata routing is
+            enabled.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, a row of weight 0 as none.
 

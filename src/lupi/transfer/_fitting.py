@@ -42,7 +42,9 @@ class GroupedEstimator(PrivilegedEstimator):
             Labels or targets; missing (NaN, None, NA) where the outcome is not known.
         privileged : {array-like, sparse matrix, data frame} of shape \
 (n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
+            X*; a row of NaN is a row without it. Through a ``Pipeline`` of scikit-learn
+            the argument is called ``STEP__privileged``, with the name of the step,
+            unless metadata routing is enabled.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         groups : array-like of shape (n_samples,), default=None
