@@ -261,6 +261,8 @@ def test_suggested_sizes_have_splits():
     rare = np.r_[np.ones(10, dtype=int), np.zeros(390, dtype=int)]
     assert possible(rare)["train_size"] is None
     assert possible(np.tile(rare, 2))["train_size"] == 120
+    # The first of five windows has 50 earlier rows, the others have enough.
+    assert possible(y[:300], time=np.arange(300), cv=5)["train_size"] == 60
     # Rows that are sorted by class are not ordered in time.
     assert not possible(np.sort(y))["time"]
 

@@ -83,6 +83,39 @@ def test_equal_times_are_not_divided(rows):
         assert months[train].max() < months[test].min()
 
 
+@pytest.mark.parametrize("counts", [[30, 10, 10, 40, 10, 20], [40, *[5] * 16]])
+def test_there_are_as_many_windows_as_asked_for_where_there_are_times(rows, counts):
+    """Equal shares of the rows begin twice in one year, or in the first one."""
+    years = np.repeat(np.arange(len(counts)), counts)[rows["time"].astype(int)]
+    result = run(rows, time=years)
+    begin = [int(years[split.test].min()) for split in result.study.splits]
+    assert len(set(begin)) == 5
+    assert min(begin) > 0
+    if len(counts) == 6:
+        assert begin == [1, 2, 3, 4, 5]
+        page = render_html(run(rows, time=years, cv=6))
+        assert "5 windows, not 6 (there are 6 distinct times), by time" in page
+    else:  # each begins at the year nearest to an equal share
+        sizes = [len(split.train) for split in result.study.splits]
+        assert sizes == [40, 45, 60, 80, 100]
+
+
+def test_windows_without_enough_earlier_rows_are_dropped_with_the_reason(rows):
+    result = run(rows, time=rows["time"], train_size=50)
+    assert [len(split.train) for split in result.study.splits] == [50] * 3
+    said = "3 windows, not 5 (others have too few earlier rows with an outcome, or"
+    assert said in render_html(result)
+    # A share is one of the earlier rows.
+    half = run(rows, time=rows["time"], train_size=0.5)
+    assert [len(split.train) for split in half.study.splits] == [10, 20, 30, 40, 50]
+    # The first window has all groups of the rows before it.
+    groups = np.where(rows["time"] < 40, rows["time"] % 20, rows["time"])
+    result = run(rows, time=rows["time"], groups=groups)
+    assert len(result.study.splits) == 4
+    said = "4 windows, not 5 (others have too few earlier rows with an outcome whose"
+    assert said in render_html(result)
+
+
 def test_one_holdout_has_an_interval_of_blocks_of_its_test_rows(rows):
     result = run(rows, time=rows["time"], cv=1)
     (split,) = result.study.splits
@@ -214,10 +247,12 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
         ({"time": np.arange(3)}, "3 values and X has 120 rows"),
         ({"outcome_time": np.arange(120)}, "without time"),
         ({"time": np.arange(120), "labelled": 115}, "No split by time"),
+        ({"time": np.arange(120), "train_size": 105}, "At most 100 earlier rows have"),
+        ({"time": np.arange(120), "train_size": 1}, "1 training rows of 120"),
         ({"time": np.arange(120), "groups": np.arange(120) % 5}, "leave groups out"),
         (
             {"time": np.arange(120), "outcome_time": np.full(120, 118)},
-            "outcomes of at most 0 earlier rows are known",
+            "At most 0 earlier rows have y, by outcome_time",
         ),
     ],
     ids=[
@@ -227,6 +262,8 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
         "short",
         "alone",
         "small",
+        "long",
+        "one-row",
         "lasting-groups",
         "known-late",
     ],

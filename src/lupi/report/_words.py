@@ -281,10 +281,12 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
         windows = "one split" if number == 1 else f"{number} windows"
         asked, times = splits.get("n_windows", number), splits.get("n_times")
         if number < asked:
-            why = "others have too few earlier rows with an outcome"
-            if times <= asked:
-                why = f"there are {times} distinct times"
-            windows += f", not {asked} ({why}),"
+            why = [f"there are {times} distinct times"] * (times <= asked)
+            if number < min(asked, times - 1):
+                whose = " whose group is not tested" * bool(splits.get("grouped"))
+                few = f"too few earlier rows with an outcome{whose}, or one test row"
+                why.append(f"others have {few}")
+            windows += f", not {asked} ({listed(why)}),"
         if splits["train_size"]:
             rows = f"the latest {rows}"
         elif splits["labelled"]:
