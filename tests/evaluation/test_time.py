@@ -53,7 +53,6 @@ def test_every_split_trains_on_the_past(rows):
     # The windows reach the size of the final model by themselves.
     assert result.at_full_size() is None
     small = run(rows, time=rows["time"], train_size=10)
-    assert small.at_full_size()["splits"]["kind"] == "time"
     assert "the latest 10 earlier training rows" in render_html(small)
 
 
@@ -179,15 +178,15 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     assert result.settings["splits"]["n_train_range"][1] < 40
     full = result.at_full_size()
     assert full["splits"]["outcome_time"] is None
-    assert full["splits"]["n_train_range"] == (20, 100)
+    assert full["splits"]["n_train_range"] == (60, 90)
     assert (result.full_size.folds["n_unlabelled"] == 0).all()
     # Every test row of these windows has its block.
-    windows = run(rows, FirstColumnOfAll(), time=rows["time"])
+    windows = run(rows, FirstColumnOfAll(), time=rows["time"], cv=2)
     columns = ["score", "low", "high"]
     same = result.full_size.table[columns], windows.table[columns]
     np.testing.assert_allclose(*same)
     said = str(result.full_size.verdict)
-    assert said.startswith("With all 120 known outcomes (20 to 100 of them in training")
+    assert said.startswith("With all 120 known outcomes (60 to 90 of them in training")
     assert "as if it were known" not in said
     page = render_html(result)
     assert "were not measured" not in page
@@ -197,6 +196,17 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     assert "Its expected AUC" not in page
     # Rows whose outcome comes later are used already.
     assert "can be used for training" not in page
+
+
+@pytest.mark.parametrize("cv", [1, 3])
+def test_the_second_comparison_tests_the_windows_of_the_first(rows, cv):
+    small = run(rows, time=rows["time"], train_size=50, cv=cv)
+    # The first of three windows has too few earlier rows.
+    tested = {1: [[90, 119]], 3: [[60, 89], [90, 119]]}[cv]
+    assert small.settings["splits"]["windows"] == tested
+    full = small.at_full_size()["settings"]["splits"]
+    assert full["windows"] == tested
+    assert full["n_train_range"] == (tested[0][0], 90)
 
 
 def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):

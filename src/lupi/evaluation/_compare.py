@@ -1048,9 +1048,10 @@ class Comparison:
 
         With ``train_size`` or ``labelled`` the comparison is about small training sets,
         and the final model is trained on all rows: whether X* helps there as well is
-        measured on the splits that `compare` has without these arguments, by the best
-        method with X* and the best one without. The result is kept in
-        ``settings["full_size"]``; ``full_size``, ``choice`` and the report use it.
+        measured on the splits that `compare` has without these arguments (by time in
+        the same windows), by the best method with X* and the best one without. The
+        result is kept in ``settings["full_size"]``; ``full_size``, ``choice`` and the
+        report use it.
 
         Parameters
         ----------

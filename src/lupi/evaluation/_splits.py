@@ -495,6 +495,18 @@ def time_splits(
     return splits
 
 
+def with_all_earlier(
+    splits: Sequence[Split], time: np.ndarray, rows: Rows, has_y: np.ndarray
+) -> list[Split]:
+    """Return the windows with all earlier rows, and every y, whenever it was known."""
+    found = []
+    for _, test, _ in splits:
+        past = np.flatnonzero(time < time[test].min())
+        past = _elsewhere(past, test, rows.groups)
+        found.append(Split(past[has_y[past]], test, past[~has_y[past]]))
+    return found
+
+
 def _cuts(times: np.ndarray, n_windows: int) -> np.ndarray:
     """Return the times at which windows begin, those nearest to equal shares of rows.
 
