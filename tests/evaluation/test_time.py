@@ -138,16 +138,24 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     result = run(rows, time=rows["time"] // 40)
     assert len(result.study.splits) == 2
     part = result.folds[result.folds["arm"] == "oracle"]
-    values = np.array(part["group_scores"].tolist()).ravel()
+    values = np.array(part["group_scores"].tolist())
     line = result.table.set_index("arm").loc["oracle"]
-    assert line["std_error"] == pytest.approx(stats.sem(values))
+    assert line["std_error"] == pytest.approx(stats.sem(values.ravel()))
     page = render_html(result)
     assert "2 windows, not 5 (there are 3 distinct times), by time" in page
     assert "by a t-test over blocks of consecutive test rows" in page
-    n_blocks = len(part["group_scores"].iloc[0])
     said = "intervals and p are those of these training rows, from"
-    assert f"{said} {n_blocks} blocks of test rows" in str(result.verdict)
+    n = values.shape[1]
+    counted = f"{said} {2 * n} blocks of test rows ({n} and {n} in the windows)."
+    assert counted in str(result.verdict)
     assert said not in str(run(rows, time=rows["time"]).verdict)
+    one = run(rows, time=rows["time"], cv=1)
+    n = len(one.folds["group_scores"].iloc[0])
+    assert f"{said} {n} blocks of test rows." in str(one.verdict)
+    # The verdict on one training set says so first.
+    assert one.verdict.headline.startswith("In one split, there is no evidence that")
+    few = run(rows, time=rows["time"], cv=1, train_size=30).verdict.headline
+    assert few.startswith("In one split, with 30 known outcomes (15 of class 0), there")
 
 
 def test_outcomes_that_come_later_are_hidden(rows):

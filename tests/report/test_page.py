@@ -532,6 +532,31 @@ def test_the_scores_of_few_windows_are_in_a_table_that_is_open():
         assert "<details open>" not in render(of_gains({"SVCPlus": 0.05}))
 
 
+def test_windows_that_all_beat_a_constant_are_no_contradiction_to_its_interval():
+    result = windows(1.0)
+    constants = [0.7, -0.5, 0.7, -0.5]
+    result.settings |= {"constants": constants, "constant": np.mean(constants)}
+    sentence = result.verdict.sentence
+    assert "the model is not shown to be better than a constant prediction. All" in (
+        sentence
+    )
+    said = "in all 4 windows, although intervals of these differences reach below zero;"
+    assert said in sentence
+
+
+def test_the_window_that_changes_the_gain_names_the_control_if_it_is_another():
+    result = windows(1.0)
+    folds = result.folds
+    outlying = (folds["arm"] == "without") & (folds["split"] == 1)
+    folds.loc[outlying, "score"] += 0.4
+    folds.loc[folds["arm"] == "shuffled", "score"] += 0.05
+    assert result.summary["control"][0] == "without"
+    own = folds[folds["split"] != 1].groupby("arm")["score"].mean()
+    gain = f"{own['with'] - own['shuffled']:+.3f}".replace("-", "−")
+    said = f"Without the window 20 to 29 the gain is {gain} against shuffled X*."
+    assert said in result.verdict.sentence
+
+
 def test_the_test_over_windows_is_called_what_it_is():
     for overlap, ordinary in ((1.0, False), (0.0, True)):
         said = read(windows(overlap))

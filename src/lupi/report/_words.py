@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed, number, numbers, together
+from lupi._words import listed, number, numbers, percent, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_SPLITS
@@ -111,28 +111,17 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def share(value: float) -> str:
-    """Return the share of the gap closed; empty if there is none to give.
-
-    Examples
-    --------
-    >>> share(0.47), share(-3.73), share(2.1), share(float("nan"))
-    ('47 %', 'none', '', '')
-    """
-    if pd.isna(value) or value >= 1:
-        return ""
-    percent = round(100 * value)
-    return f"{percent} %" if percent > 0 else "none"
-
-
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
+    closed = ""
+    if line["verdict"] == "helps" and not pd.isna(line["gap_closed"]):
+        closed = percent(line["gap_closed"])
     return [
         str(line["method"]),
         *numbers(*(line[arm] for arm in ARMS)),
         gain_cell(line, "gain"),
         p_value(line["p_helps"]),
-        share(line["gap_closed"]) if line["verdict"] == "helps" else "",
+        closed.replace("less than", "<"),
     ]
 
 
