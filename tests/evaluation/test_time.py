@@ -238,7 +238,7 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
     said = "20 earlier training rows with an outcome (the latest before those whose"
     assert said in page
     assert "outcome is hidden, at most half of the earlier outcomes)" in page
-    assert f" and {min(counts)} to {max(counts)} with X* and without, and" in page
+    assert f" and {min(counts)} to {max(counts)} with X* and without one, and" in page
     assert "and, with X*, " in result.verdict.sentence
 
 
@@ -313,8 +313,8 @@ def test_outcomes_that_are_known_later_are_counted(rows):
     table = result.folds[result.folds["arm"] == "with"].sort_values("split")
     assert (table["n_train"] + table["n_unlabelled"] == 20 * np.arange(1, 6)).all()
     assert set(table["n_unlabelled"]) == {15}
-    assert "(those not known yet, by reported, included)" in render_html(result)
-    assert "not known yet, by reported, is used as if it were known" in str(
+    assert "(those not known yet, by “reported”, included)" in render_html(result)
+    assert "not known yet, by “reported”, is used as if it were known" in str(
         result.verdict
     )
 

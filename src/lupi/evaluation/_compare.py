@@ -63,6 +63,7 @@ from lupi.evaluation._verdict import (
     ArmScores,
     Kind,
     Verdict,
+    another_seed,
     best_arm,
     judge,
     next_steps,
@@ -1022,7 +1023,8 @@ class Comparison:
             Sentences, at least one.
         """
         with option_names(command_line):
-            return next_steps(self, self._scores, command_line=command_line)
+            steps = next_steps(self, self._scores, command_line=command_line)
+            return [*steps, *another_seed(self)]
 
     @property
     def choice(self) -> tuple[str, str]:

@@ -705,8 +705,8 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     said, known = "", settings["splits"].get("outcome_time")
     if known:
         said += (
-            f" X* of rows whose outcome is not known yet, by {known}, is used as if it "
-            "were known: where it is measured later, these gains are too optimistic."
+            f" X* of rows whose outcome is not known yet, by “{known}”, is used as if "
+            "it were known: where it is measured later, these gains are too optimistic."
         )
     ordered = settings.get("order", {}).get("columns", [])
     if ordered and settings["splits"]["kind"] != "time":
@@ -873,6 +873,20 @@ def _is_useless(comparison: Comparison) -> bool:
     return bool(least.max() <= 0)
 
 
+def another_seed(comparison: Comparison) -> list[str]:
+    """Return the advice to compare with another seed, if p is near the level."""
+    summary, verdict = comparison.summary, comparison.verdict
+    name = "p_hurts" if verdict.kind == HURTS else "p_helps"
+    for p in summary.loc[summary["method"] == verdict.method, name]:
+        if SIGNIFICANCE / 2 < p < 2 * SIGNIFICANCE:
+            seed = argument("random_state", comparison.settings["random_state"] + 1)
+            return [
+                f"p {_p(p)} is near {SIGNIFICANCE:g}, so that the verdict can depend "
+                f"on the seed: compare with {seed} as well."
+            ]
+    return []
+
+
 def next_steps(
     comparison: Comparison, scores: Mapping[str, ArmScores], *, command_line: bool
 ) -> list[str]:
@@ -925,7 +939,10 @@ def next_steps(
     hedged = [name.startswith("HedgedDistillation") for name in methods]
     name = argument("methods", "hedged-distillation")
     other = f"Try {name}, which gives X* little weight where it does not help."
-    other_methods = [other] * (not any(hedged))
+    boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
+    tried = boosted.replace("-", "") in map(str.lower, methods)
+    # Boosted trees are advised after it.
+    other_methods = [other] * (not any(hedged) and not tried)
     fewer = []
     if possible.get("train_size"):
         small = argument("train_size", possible["train_size"])
@@ -942,8 +959,6 @@ def next_steps(
         )
     own = sizes[-1].settings
     outside = own.get("outside") or {}
-    boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
-    tried = boosted.replace("-", "") in map(str.lower, methods)
     better = (outside.get("over_without_low") or 0.0) > 0
     if better and not (all(useless) or tried):
         steps.append(
@@ -955,11 +970,18 @@ def next_steps(
         "be better than a constant prediction."
     )
     if (outside.get("over_constant_low") or 0.0) > 0:
-        score, than = numbers(outside["score"], own["constant"])
-        not_shown = ", and the methods compared are not shown to be" * useless[-1]
+        whose, not_shown = "a constant prediction", ""
+        than = own["constant"]
+        if useless[-1]:
+            not_shown = ", and the methods compared are not shown to be"
+        else:
+            name, arm = sizes[-1].choice
+            whose = f"{name} {ARMS[arm].label}"
+            than = sizes[-1].summary.set_index("method").at[name, arm]
+        score, than = numbers(outside["score"], than)
         other_columns = (
-            f"Use {outside['name']} of scikit-learn with X alone: it is better than a "
-            f"constant prediction ({score} instead of {than}){not_shown}."
+            f"Use {outside['name']} of scikit-learn with X alone: it is better than "
+            f"{whose} ({score} instead of {than}){not_shown}."
         )
     if verdict.kind == "helps":
         if full and comparison.choice[1] == "without":
@@ -971,15 +993,23 @@ def next_steps(
             )
             if useless[1] or (outside.get("difference_low") or 0.0) > 0:
                 use = other_columns
-            few = f" Where only {training_rows(splits)} are known, fit {verdict.method}"
-            steps.append(use + f"{few} with X*." * (not useless[0]))
+            name, arm = best_arm(comparison.summary, verdict)
+            rows, beside = training_rows(splits), ""
+            boosting = settings.get("outside") or {}
+            if "difference" in boosting:
+                beside = (
+                    f"; there the difference of {boosting['name']} to it is "
+                    f"{with_interval(boosting, 'difference')}"
+                )
+            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}{beside}."
+            worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
+            steps.append(use + few * (not worse))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
             how = how if command_line else "Call comparison.at_full_size()"
             steps.append(
-                f"This result is for about {round(splits['n_train']):,} rows with an "
-                f"outcome. {how} to see how much of the gain remains with all "
-                f"{n_labelled:,}."
+                f"This result is for {training_rows(splits)} rows with an outcome. "
+                f"{how} to see how much of the gain remains with all {n_labelled:,}."
             )
         elif not (
             drawn or settings["labels"]["n_unlabelled"] or splits.get("outcome_time")
@@ -1000,10 +1030,11 @@ def next_steps(
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
     if useless == [False, True]:
         latest = "latest " * (splits["kind"] == "time")
+        how = ", with lupi fit on a file of these alone" * command_line
         return [
             *steps,
-            f"Fit a model to fewer {latest}rows: with {training_rows(splits)} it is "
-            "better than a constant prediction, with all it is not shown to be.",
+            f"Fit a model to fewer {latest}rows{how}: with {training_rows(splits)} it "
+            "is better than a constant prediction, with all it is not shown to be.",
         ]
     if all(useless):
         # With fewer rows such models predict no better, unless rows change with time.
