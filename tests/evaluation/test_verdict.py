@@ -563,7 +563,7 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     both = of_scores({"A": scores, "B": other}, constant=-0.1, **settings)
     both = both.verdict.sentence
     assert "in which an arm of A beats a constant prediction: without X* 5" in both
-    assert "in some splits: A oracle in 1 of 5 (−0.970), B without X* in 1 of" in both
+    assert "in some splits: A oracle in 1 of 5 (−0.970) and B without X* in 1" in both
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}
     more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
     assert "beats a constant" not in more.verdict.sentence

@@ -492,17 +492,7 @@ def judge(
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
-    far = [
-        f"{name} " * several + words
-        for name, arms in scores.items()
-        for words in failing(arms, settings, left_out).values()
-    ]
-    if far:
-        sentence += (
-            f" Far below a constant prediction in some splits: {listed(far, most=5)}; "
-            f"differences to {'these arms' if len(far) > 1 else 'this arm'} say little "
-            "about X*."
-        )
+    sentence += _far_words(scores, settings, left_out)
     sentence += _near_constant(method, scores, settings)
     sentence += _few_splits(method, scores, settings)
     used = scores[method].n_unlabelled > 0
@@ -539,7 +529,8 @@ def _size(settings: Mapping[str, Any]) -> str:
         said.append("in one split")
     if splits.get("instead_of"):
         total, few = settings["labels"]["n_labelled"], splits["instead_of"]
-        each = f"{training_rows(splits)} of them in training in each split"
+        each = f"{training_rows(splits)} of them in training"
+        each += " in each split" * (splits["n_splits"] > 1)
         said.append(f"with all {total:,} known outcomes ({each}) instead of {few}")
     elif splits["train_size"] or splits.get("labelled"):
         whole = bool(splits.get("grouped")) and splits["kind"] != "time"
@@ -804,6 +795,26 @@ def failing(
         if where:
             found[arm] = f"{ARMS[arm].label} {where}"
     return found
+
+
+def _far_words(
+    scores: Mapping[str, ArmScores],
+    settings: Mapping[str, Any],
+    left_out: Sequence[int],
+) -> str:
+    """Return a sentence on the arms of any method that are far below a constant."""
+    found, n_arms = [], 0
+    for name, arms in scores.items():
+        words = failing(arms, settings, left_out).values()
+        found += [f"{name} " * (len(scores) > 1) + ", ".join(words)] * bool(words)
+        n_arms += len(words)
+    if not found:
+        return ""
+    return (
+        f" Far below a constant prediction in some splits: {listed(found, most=3)}; "
+        f"differences to {'these arms' if n_arms > 1 else 'this arm'} say little about "
+        "X*."
+    )
 
 
 def far_below(
