@@ -574,17 +574,15 @@ def test_every_size_has_the_words_of_its_own_test():
     few.settings["splits"] |= {"n_train": 60.0, "train_size": 60}
     said = read(at_full_size(few, windows(1.0)))
     assert (
-        "intervals, from the scores of the windows (60 training rows) and corrected "
-        "for the overlap of the splits (90 training rows); higher is better." in said
+        "intervals, from the scores of the windows with 60 training rows and corrected "
+        "for the overlap of the splits with 90 training rows; higher is better." in said
     )
-    assert "which have no training rows in common (60 training rows) and a t-test" in (
-        said
-    )
+    assert "(they share no training rows) with 60 training rows and a t-test" in (said)
     assert "3.3 to 5.5 % of such tests are significant" in said
     labels = {"kind": "few labels", "n_train": 60.0, "labelled": 60}
     few = of_gains({"SVCPlus": 0.0}, splits=labels)
     said = read(at_full_size(few, of_gains({"SVCPlus": 0.0})))
-    shares = "3.0 to 4.0 % (60 training rows) and 5.0 % (180 training rows) of such"
+    shares = "3.0 to 4.0 % with 60 training rows and 5.0 % with 180 training rows of"
     assert shares in said
     assert "intervals, corrected for the overlap of the splits; higher" in said
 

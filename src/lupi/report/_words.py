@@ -468,7 +468,7 @@ def _at_sizes(comparison: Comparison, part: int) -> list[str]:
         words = _test_words(own.settings["splits"])[part]
         said.setdefault(words, []).append(size_words(own))
     found = [(words, listed(rows)) for words, rows in said.items() if words]
-    return [f"{words} ({rows})" if len(said) > 1 else words for words, rows in found]
+    return [f"{words} with {rows}" if len(said) > 1 else words for words, rows in found]
 
 
 def _test_words(splits: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -478,8 +478,8 @@ def _test_words(splits: Mapping[str, Any]) -> tuple[str, str, str]:
         blocks = "blocks of consecutive test rows"
         return f"from {blocks}", f"a t-test over {blocks}", ""
     if kind == "time" and splits.get("overlap") == 0:
-        test = "the ordinary t-test over the windows, which have no training rows in"
-        return "from the scores of the windows", f"{test} common", often
+        test = "the ordinary t-test over the windows (they share no training rows)"
+        return "from the scores of the windows", test, often
     how = (
         "the variance due to the training sets and that due to the test rows are "
         "estimated separately"
