@@ -273,7 +273,7 @@ class Softmax(FirstColumn):
     """Has probabilities, and decision values with an offset of each row."""
 
     def decision_function(self, X):
-        return np.outer(X[:, 0], [-1.0, 0.0, 1.0]) + 3.0 * X[:, [1]]
+        return self.strength * np.outer(X[:, 0], [-1.0, 0.0, 1.0]) + 3.0 * X[:, [1]]
 
     def predict_proba(self, X):
         return softmax(self.decision_function(X), axis=1)
@@ -308,6 +308,13 @@ def test_several_classes_have_the_scores_of_scikit_learn():
             y[test] == "c", chance, sample_weight=weight[test]
         )
         assert folds.at[number, "second_score"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("strength", "chance"), [(1e-13, True), (1e-7, False)])
+def test_the_last_digits_of_a_probability_do_not_rank_rows(strength, chance):
+    y = np.resize(["a", "b", "c"], N)
+    (score, _), _ = lines(scored(y, model=Softmax(strength=strength)))
+    assert (score == 0.5) == chance
 
 
 def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
