@@ -539,10 +539,10 @@ class Study:
             numbers = [self.drawn["cv"], *range(DEFAULT_WINDOWS - 1, 0, -1)]
             found["time"] = self._can_draw(**wanted)
             if not found["time"]:
-                windows = [n for n in numbers if self._can_draw(**every, cv=n)]
-                if windows:
+                drawn = [n for n in numbers if self._can_draw(**every, cv=n)]
+                if drawn:
                     found["time"] = "all rows"
-                    found["cv"] = None if windows[0] == numbers[0] else windows[0]
+                    found["cv"] = None if drawn[0] == numbers[0] else drawn[0]
                 elif replace(self, groups=None)._can_draw(**wanted):
                     found["time"] = "no groups"
         found["all"] = self._can_draw(train_size=None, labelled=None)
