@@ -344,7 +344,7 @@ def solve_by_piqp(piqp, problem):
 
 
 def part_rival(options):
-    """PIQP over ``auto`` on SVM+ with (C, γ) = (1, 1) and (10, 0.1), medians of three."""
+    """PIQP over ``auto`` on SVM+ with (C, γ) = (1, 1), (10, 0.1); medians of three."""
     piqp = part_of("piqp", "the comparison with PIQP")
     if piqp is None:
         return

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.model_selection import KFold
 
 from lupi.evaluation import Verdict, compare
@@ -87,6 +88,8 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     result.settings["full_size"] = of_scores({HEDGED: bad}, **settings).to_dict()
     (step,) = result.next_steps()
     assert step.startswith("Fit a model to fewer latest rows: with 60 it is better")
+    (step,) = result.next_steps(command_line=True)
+    assert step.startswith("Fit a model to fewer latest rows, with lupi fit on a file")
 
 
 def test_few_labels_are_advised_instead_of_a_small_training_set():
@@ -172,6 +175,44 @@ def test_models_that_are_no_better_than_a_constant_are_not_to_be_used():
         assert ("Use Boosting of scikit-learn with X alone" in said) == bool(own)
 
 
+def test_boosting_is_advised_for_the_reason_why_it_is():
+    """It is better than the model compared, which is better than a constant as well."""
+    splits = {"labelled": 60, "n_train": 60.0}
+    noise = 0.01 * np.linspace(-1, 1, 9)
+    settings = {"scoring": "r2", "constant": 0.0, "task": "regression"}
+    few = {"without": 0.3 + noise, "with": 0.4 + noise}
+    outside = {"name": "Boosting", "score": 0.6, "over_constant_low": 0.5}
+    full = of_scores({HEDGED: {"without": 0.5 + noise}}, **settings)
+    full.settings["outside"] = outside | {"difference_low": 0.05}
+    result = of_scores({HEDGED: few}, splits=splits, **settings)
+    result.settings["full_size"] = full.to_dict()
+    use = (
+        "Use Boosting of scikit-learn with X alone: it is better than "
+        f"{HEDGED} without X* (0.600 instead of 0.500)."
+    )
+    fit = f" Where only 60 are known, fit {HEDGED} with X*"
+    assert f"{use}{fit}." in result.next_steps()
+    own = outside | {"difference": -0.01, "difference_high": 0.04}
+    result.settings["outside"] = own | {"difference_low": -0.06}
+    there = "; there the difference of Boosting to it is −0.010 (95 % interval −0.060"
+    assert f"{use}{fit}{there} to +0.040)." in result.next_steps()
+    result.settings["outside"] |= {"difference": 0.02, "difference_low": 0.01}
+    assert use in result.next_steps()
+
+
+@pytest.mark.parametrize(("p", "near"), [(0.03, True), (0.09, True), (0.001, False)])
+def test_another_seed_is_advised_where_p_is_near_the_level(p, near):
+    noise = np.linspace(-1, 1, 10)
+    error = np.sqrt((1 / 10 + 10 / 90) * noise.var(ddof=1))
+    gain = 0.01 * (noise + stats.t.isf(p, 9) * error)
+    result = of_scores({HEDGED: {"without": np.full(10, 0.7), "with": 0.7 + gain}})
+    said = f"p = {p:.3f} is near 0.05, so that the verdict can depend on the seed: "
+    said += "compare with random_state=1 as well."
+    assert (result.next_steps()[-1] == said) == near
+    shell = result.next_steps(command_line=True)[-1]
+    assert shell.endswith("compare with --seed 1 as well.") == near
+
+
 def test_a_loss_with_any_privileged_information_is_not_said_of_x_star():
     noise = np.linspace(-0.001, 0.001, 9)
     few = {"without": np.full(9, 0.6) + noise, "with": np.full(9, 0.7)}
@@ -208,6 +249,7 @@ def test_nothing_to_gain_asks_for_other_columns():
 
 def test_a_gain_on_few_rows_is_not_promised_for_all():
     found = steps("helps", splits={"train_size": 60, "n_train": 60.0}, shell=True)
+    assert found[0].startswith("This result is for 60 rows with an outcome. Compare")
     assert "Compare without --train-size" in found[0]
     assert "all 1,000" in found[0]
 
@@ -216,6 +258,8 @@ def test_the_hedge_is_offered_to_those_who_did_not_try_it():
     found = " ".join(steps("hurts", methods=["SVCPlus"], shell=True))
     assert "--methods hedged-distillation" in found
     assert "hedged" not in " ".join(steps("hurts"))
+    # Boosted trees are tried after it.
+    assert "hedged" not in " ".join(steps("hurts", methods=["IPLClassifier"]))
 
 
 def test_a_method_without_a_search_is_not_searched_longer():
@@ -261,6 +305,8 @@ def test_suggested_sizes_have_splits():
     rare = np.r_[np.ones(10, dtype=int), np.zeros(390, dtype=int)]
     assert possible(rare)["train_size"] is None
     assert possible(np.tile(rare, 2))["train_size"] == 120
+    # The first of five windows has 50 earlier rows, the others have enough.
+    assert possible(y[:300], time=np.arange(300), cv=5)["train_size"] == 60
     # Rows that are sorted by class are not ordered in time.
     assert not possible(np.sort(y))["time"]
 

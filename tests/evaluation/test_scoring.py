@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
@@ -265,6 +267,54 @@ def test_several_classes_have_the_mean_auc_against_the_others():
     # The second split tests one row of two classes, and none of the third.
     scores = result.folds.loc[result.folds["arm"] == "without", "score"]
     assert scores.iloc[1] in (0.0, 0.5, 1.0)
+
+
+class Softmax(FirstColumn):
+    """Has probabilities, and decision values with an offset of each row."""
+
+    def decision_function(self, X):
+        return self.strength * np.outer(X[:, 0], [-1.0, 0.0, 1.0]) + 3.0 * X[:, [1]]
+
+    def predict_proba(self, X):
+        return softmax(self.decision_function(X), axis=1)
+
+    def predict(self, X):
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
+
+
+def test_several_classes_have_the_scores_of_scikit_learn():
+    """Decision values say which class a row has, not which row is more of a class."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(["a", "b", "c"], [140, 80, 20]))
+    X = rng.normal(size=(240, 2)) + np.column_stack([y == "c", y == "b"])
+    weight = rng.uniform(0.5, 2.0, size=240)
+    result = compare(X, y, X, methods=Softmax(), cv=2, sample_weight=weight)
+    assert result.settings["second"]["class"] == "c"
+    outside = result.outside_baseline()
+    scorer = get_scorer("roc_auc_ovr")
+    folds = result.folds[result.folds["arm"] == "without"].set_index("split")
+    for number, (train, test, _) in enumerate(result.study.splits):
+        scaler = StandardScaler().fit(X[train])
+        tables = scaler.transform(X[train]), scaler.transform(X[test])
+        for model, score in (
+            (Softmax(), folds.at[number, "score"]),
+            (HistGradientBoostingClassifier(random_state=0), outside["scores"][number]),
+        ):
+            model.fit(tables[0], y[train], sample_weight=weight[train])
+            expected = scorer(model, tables[1], y[test], sample_weight=weight[test])
+            assert score == pytest.approx(expected)
+        chance = Softmax().fit(X, y).predict_proba(tables[1])[:, 2]
+        expected = average_precision_score(
+            y[test] == "c", chance, sample_weight=weight[test]
+        )
+        assert folds.at[number, "second_score"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("strength", "chance"), [(1e-13, True), (1e-7, False)])
+def test_the_last_digits_of_a_probability_do_not_rank_rows(strength, chance):
+    y = np.resize(["a", "b", "c"], N)
+    (score, _), _ = lines(scored(y, model=Softmax(strength=strength)))
+    assert (score == 0.5) == chance
 
 
 def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():

@@ -53,7 +53,6 @@ def test_every_split_trains_on_the_past(rows):
     # The windows reach the size of the final model by themselves.
     assert result.at_full_size() is None
     small = run(rows, time=rows["time"], train_size=10)
-    assert small.at_full_size()["splits"]["kind"] == "time"
     assert "the latest 10 earlier training rows" in render_html(small)
 
 
@@ -83,6 +82,39 @@ def test_equal_times_are_not_divided(rows):
         assert months[train].max() < months[test].min()
 
 
+@pytest.mark.parametrize("counts", [[30, 10, 10, 40, 10, 20], [40, *[5] * 16]])
+def test_there_are_as_many_windows_as_asked_for_where_there_are_times(rows, counts):
+    """Equal shares of the rows begin twice in one year, or in the first one."""
+    years = np.repeat(np.arange(len(counts)), counts)[rows["time"].astype(int)]
+    result = run(rows, time=years)
+    begin = [int(years[split.test].min()) for split in result.study.splits]
+    assert len(set(begin)) == 5
+    assert min(begin) > 0
+    if len(counts) == 6:
+        assert begin == [1, 2, 3, 4, 5]
+        page = render_html(run(rows, time=years, cv=6))
+        assert "5 windows, not 6 (there are 6 distinct times), by time" in page
+    else:  # each begins at the year nearest to an equal share
+        sizes = [len(split.train) for split in result.study.splits]
+        assert sizes == [40, 45, 60, 80, 100]
+
+
+def test_windows_without_enough_earlier_rows_are_dropped_with_the_reason(rows):
+    result = run(rows, time=rows["time"], train_size=50)
+    assert [len(split.train) for split in result.study.splits] == [50] * 3
+    said = "3 windows, not 5 (others have too few earlier rows with an outcome, or"
+    assert said in render_html(result)
+    # A share is one of the earlier rows.
+    half = run(rows, time=rows["time"], train_size=0.5)
+    assert [len(split.train) for split in half.study.splits] == [10, 20, 30, 40, 50]
+    # The first window has all groups of the rows before it.
+    groups = np.where(rows["time"] < 40, rows["time"] % 20, rows["time"])
+    result = run(rows, time=rows["time"], groups=groups)
+    assert len(result.study.splits) == 4
+    said = "4 windows, not 5 (others have too few earlier rows with an outcome whose"
+    assert said in render_html(result)
+
+
 def test_one_holdout_has_an_interval_of_blocks_of_its_test_rows(rows):
     result = run(rows, time=rows["time"], cv=1)
     (split,) = result.study.splits
@@ -106,16 +138,24 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     result = run(rows, time=rows["time"] // 40)
     assert len(result.study.splits) == 2
     part = result.folds[result.folds["arm"] == "oracle"]
-    values = np.array(part["group_scores"].tolist()).ravel()
+    values = np.array(part["group_scores"].tolist())
     line = result.table.set_index("arm").loc["oracle"]
-    assert line["std_error"] == pytest.approx(stats.sem(values))
+    assert line["std_error"] == pytest.approx(stats.sem(values.ravel()))
     page = render_html(result)
     assert "2 windows, not 5 (there are 3 distinct times), by time" in page
     assert "by a t-test over blocks of consecutive test rows" in page
-    n_blocks = len(part["group_scores"].iloc[0])
     said = "intervals and p are those of these training rows, from"
-    assert f"{said} {n_blocks} blocks of test rows" in str(result.verdict)
+    n = values.shape[1]
+    counted = f"{said} {2 * n} blocks of test rows ({n} and {n} in the windows)."
+    assert counted in str(result.verdict)
     assert said not in str(run(rows, time=rows["time"]).verdict)
+    one = run(rows, time=rows["time"], cv=1)
+    n = len(one.folds["group_scores"].iloc[0])
+    assert f"{said} {n} blocks of test rows." in str(one.verdict)
+    # The verdict on one training set says so first.
+    assert one.verdict.headline.startswith("In one split, there is no evidence that")
+    few = run(rows, time=rows["time"], cv=1, train_size=30).verdict.headline
+    assert few.startswith("In one split, with 30 known outcomes (15 of class 0), there")
 
 
 def test_outcomes_that_come_later_are_hidden(rows):
@@ -146,15 +186,15 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     assert result.settings["splits"]["n_train_range"][1] < 40
     full = result.at_full_size()
     assert full["splits"]["outcome_time"] is None
-    assert full["splits"]["n_train_range"] == (20, 100)
+    assert full["splits"]["n_train_range"] == (60, 90)
     assert (result.full_size.folds["n_unlabelled"] == 0).all()
     # Every test row of these windows has its block.
-    windows = run(rows, FirstColumnOfAll(), time=rows["time"])
+    windows = run(rows, FirstColumnOfAll(), time=rows["time"], cv=2)
     columns = ["score", "low", "high"]
     same = result.full_size.table[columns], windows.table[columns]
     np.testing.assert_allclose(*same)
     said = str(result.full_size.verdict)
-    assert said.startswith("With all 120 known outcomes (20 to 100 of them in training")
+    assert said.startswith("With all 120 known outcomes (60 to 90 of them in training")
     assert "as if it were known" not in said
     page = render_html(result)
     assert "were not measured" not in page
@@ -164,6 +204,17 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     assert "Its expected AUC" not in page
     # Rows whose outcome comes later are used already.
     assert "can be used for training" not in page
+
+
+@pytest.mark.parametrize("cv", [1, 3])
+def test_the_second_comparison_tests_the_windows_of_the_first(rows, cv):
+    small = run(rows, time=rows["time"], train_size=50, cv=cv)
+    # The first of three windows has too few earlier rows.
+    tested = {1: [[90, 119]], 3: [[60, 89], [90, 119]]}[cv]
+    assert small.settings["splits"]["windows"] == tested
+    full = small.at_full_size()["settings"]["splits"]
+    assert full["windows"] == tested
+    assert full["n_train_range"] == (tested[0][0], 90)
 
 
 def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
@@ -187,7 +238,7 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
     said = "20 earlier training rows with an outcome (the latest before those whose"
     assert said in page
     assert "outcome is hidden, at most half of the earlier outcomes)" in page
-    assert f" and {min(counts)} to {max(counts)} with X* and without, and" in page
+    assert f" and {min(counts)} to {max(counts)} with X* and without one, and" in page
     assert "and, with X*, " in result.verdict.sentence
 
 
@@ -214,10 +265,12 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
         ({"time": np.arange(3)}, "3 values and X has 120 rows"),
         ({"outcome_time": np.arange(120)}, "without time"),
         ({"time": np.arange(120), "labelled": 115}, "No split by time"),
+        ({"time": np.arange(120), "train_size": 105}, "At most 100 earlier rows have"),
+        ({"time": np.arange(120), "train_size": 1}, "1 training rows of 120"),
         ({"time": np.arange(120), "groups": np.arange(120) % 5}, "leave groups out"),
         (
             {"time": np.arange(120), "outcome_time": np.full(120, 118)},
-            "outcomes of at most 0 earlier rows are known",
+            "At most 0 earlier rows have y, by outcome_time",
         ),
     ],
     ids=[
@@ -227,6 +280,8 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
         "short",
         "alone",
         "small",
+        "long",
+        "one-row",
         "lasting-groups",
         "known-late",
     ],
@@ -258,8 +313,8 @@ def test_outcomes_that_are_known_later_are_counted(rows):
     table = result.folds[result.folds["arm"] == "with"].sort_values("split")
     assert (table["n_train"] + table["n_unlabelled"] == 20 * np.arange(1, 6)).all()
     assert set(table["n_unlabelled"]) == {15}
-    assert "(those not known yet, by reported, included)" in render_html(result)
-    assert "not known yet, by reported, is used as if it were known" in str(
+    assert "(those not known yet, by “reported”, included)" in render_html(result)
+    assert "not known yet, by “reported”, is used as if it were known" in str(
         result.verdict
     )
 

@@ -476,14 +476,63 @@ def test_an_arm_and_a_constant_are_compared_on_the_same_rows():
 
 def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
     result = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)})
-    assert result.summary["gap_closed"][0] > 1
     oracle = result.summary["oracle"][0]
-    said = f"model that has X* when predicting, does not score more ({oracle:.3f})."
+    said = f"when predicting, does not score more than A with X* ({oracle:.3f})."
     assert said in result.verdict.sentence
     assert "closes" not in result.verdict.sentence
+    # The gain over another control is a part of a gap that X* closes.
+    above = comparison({"A": (0.70, 0.80, 0.70, 0.76, 0.78)})
+    line = above.summary.loc[0]
+    assert line["p_gap"] < 0.05
+    assert line["control"] == "self"
+    assert line["gain"] < line["gap"] < line["difference"]
+    for each in (result, above):
+        assert each.verdict.kind == "helps"
+        assert np.isnan(each.summary["gap_closed"][0])
     # X* that explains errors of labels is of no use when predicting.
     noisy = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)}, noisy=["A"])
     assert "has X* when predicting" not in noisy.verdict.sentence
+
+
+def test_an_oracle_that_is_not_known_to_gain_is_named_where_x_star_helps():
+    noise = 0.3 * np.linspace(-1, 1, 10)
+    scores = {"without": np.full(10, 0.7), "with": np.full(10, 0.71)}
+    result = of_scores({"A": scores | {"oracle": 0.75 + noise}}, scoring="r2")
+    assert result.verdict.kind == "helps"
+    gap = result.summary.loc[0, ["gap", "gap_low", "gap_high"]]
+    value, low, high = (f"{each:+.3f}".replace("-", "−") for each in gap)
+    said = (
+        "Whether the oracle, a model that has X* when predicting, gains is not known: "
+        f"its difference to without X* is {value} (95 % interval {low} to {high})."
+    )
+    assert said in result.verdict.sentence
+
+
+def test_a_small_share_of_the_gap_has_one_name_in_sentence_and_table():
+    scores = {"without": np.full(10, 0.7), "with": np.full(10, 0.7005)}
+    result = of_scores({"A": scores | {"oracle": np.full(10, 0.9)}}, scoring="r2")
+    assert "It closes less than 1 % of the gap" in result.verdict.sentence
+    assert "<td>&lt; 1 %</td>" in result._repr_html_()
+
+
+def test_scores_that_stand_together_have_the_same_decimals():
+    scores = {"without": np.full(10, 0.61834), "shuffled": np.full(10, 0.61861)}
+    scores |= {"self": scores["without"], "with": np.full(10, 0.61894)}
+    headline = of_scores({"A": scores}, scoring="r2").verdict.headline
+    said = "0.61894 R² instead of 0.61861 with shuffled X* (without X*: 0.61834)."
+    assert headline.endswith(said)
+
+
+def test_an_estimate_near_zero_keeps_its_first_digit_beside_its_interval():
+    scores = {"without": np.full(10, 0.7), "with": 0.70002 + 0.01 * JITTER[0]}
+    scores["with"] -= 0.01 * JITTER[0].mean() - 0.3 * (JITTER[0] - JITTER[0].mean())
+    line = of_scores({"A": scores}, scoring="r2").summary.loc[0]
+    assert line["gain"] == pytest.approx(0.00002)
+    sentence = of_scores({"A": scores}, scoring="r2").verdict.sentence
+    low, high = (
+        f"{line[name]:+.4f}".replace("-", "−") for name in ("gain_low", "gain_high")
+    )
+    assert f"is +0.00002 (95 % interval {low} to {high}, one" in sentence
 
 
 def test_few_rows_of_a_class_are_in_the_headline():
@@ -509,6 +558,12 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
         "a model that has X* when predicting, gains is not known: its difference to"
         in sentence
     )
+    # The arms of another method are counted by themselves, and can fail.
+    other = {"without": np.array([0.7, 0.6, -0.97, 0.6, 0.7]) - 0.2}
+    both = of_scores({"A": scores, "B": other}, constant=-0.1, **settings)
+    both = both.verdict.sentence
+    assert "in which an arm of A beats a constant prediction: without X* 5" in both
+    assert "in some splits: A oracle in 1 of 5 (−0.970) and B without X* in 1" in both
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}
     more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
     assert "beats a constant" not in more.verdict.sentence
@@ -625,4 +680,6 @@ def test_a_headline_about_few_outcomes_says_so():
     splits = {"labelled": 60, "n_train": 60.0, "kind": "few labels"}
     headline = of_scores({"A": scores}, splits=splits).verdict.headline
     assert headline.startswith("With 60 known outcomes, the privileged information")
+    whole = of_scores({"A": scores}, splits=splits | {"grouped": True})
+    assert whole.verdict.headline.startswith("With 60 known outcomes of whole groups, ")
     assert of_scores({"A": scores}).verdict.headline.startswith("The privileged")

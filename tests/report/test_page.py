@@ -486,14 +486,17 @@ def test_a_baseline_that_may_be_no_better_than_a_constant_is_called_so():
     outside = {"name": "Boosting", "score": 0.45, "low": 0.3, "high": 0.6}
     # Differences to the kept model.
     outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
-    outside |= {"over_constant": -0.05, "over_constant_high": 0.1}
+    outside |= {"over_constant": -0.05}
     interval = "(95 % interval 0.300 to 0.600)"
-    words = ", not shown to be better than a constant prediction (difference −0.050 "
-    for low in (-0.2, 0.01):
-        own = outside | {"over_constant_low": low}
+    words = "a constant prediction: the difference is −0.050 (95 % interval −0.200 to"
+    ends = {(-0.2, 0.1): "not shown to be better than", (-0.2, -0.01): "worse than"}
+    for low, high in (*ends, (0.01, 0.1)):
+        own = outside | {"over_constant_low": low, "over_constant_high": high}
         said = read(of_gains({"SVCPlus": 0.05}, outside=own, constant=0.5))
         assert interval in said
-        assert (f"{interval}{words}" in said) == (low < 0)
+        for shown, what in ends.items():
+            known = f"{interval}, {what} {words}" in said
+            assert known == (shown == (low, high))
 
 
 def test_the_model_without_privileged_information_is_named():
@@ -532,12 +535,56 @@ def test_the_scores_of_few_windows_are_in_a_table_that_is_open():
         assert "<details open>" not in render(of_gains({"SVCPlus": 0.05}))
 
 
+def test_windows_that_all_beat_a_constant_are_no_contradiction_to_its_interval():
+    result = windows(1.0)
+    constants = [0.7, -0.5, 0.7, -0.5]
+    result.settings |= {"constants": constants, "constant": np.mean(constants)}
+    sentence = result.verdict.sentence
+    assert "the model is not shown to be better than a constant prediction. All" in (
+        sentence
+    )
+    said = "in all 4 windows, although intervals of these differences reach below zero;"
+    assert said in sentence
+
+
+def test_the_window_that_changes_the_gain_names_the_control_if_it_is_another():
+    result = windows(1.0)
+    folds = result.folds
+    outlying = (folds["arm"] == "without") & (folds["split"] == 1)
+    folds.loc[outlying, "score"] += 0.4
+    folds.loc[folds["arm"] == "shuffled", "score"] += 0.05
+    assert result.summary["control"][0] == "without"
+    own = folds[folds["split"] != 1].groupby("arm")["score"].mean()
+    gain = f"{own['with'] - own['shuffled']:+.3f}".replace("-", "−")
+    said = f"Without the window 20 to 29 the gain is {gain} against shuffled X*."
+    assert said in result.verdict.sentence
+
+
 def test_the_test_over_windows_is_called_what_it_is():
     for overlap, ordinary in ((1.0, False), (0.0, True)):
         said = read(windows(overlap))
         assert ("by the ordinary t-test over the windows" in said) == ordinary
         assert ("Nadeau and Bengio" in said) != ordinary
         assert ("corrected for the overlap" in said) != ordinary
+
+
+def test_every_size_has_the_words_of_its_own_test():
+    """Windows of 60 rows have blocks, or none in common; those of all rows overlap."""
+    few = windows(0.0)
+    few.settings["splits"] |= {"n_train": 60.0, "train_size": 60}
+    said = read(at_full_size(few, windows(1.0)))
+    assert (
+        "intervals, from the scores of the windows with 60 training rows and corrected "
+        "for the overlap of the splits with 90 training rows; higher is better." in said
+    )
+    assert "(they share no training rows) with 60 training rows and a t-test" in (said)
+    assert "3.3 to 5.5 % of such tests are significant" in said
+    labels = {"kind": "few labels", "n_train": 60.0, "labelled": 60}
+    few = of_gains({"SVCPlus": 0.0}, splits=labels)
+    said = read(at_full_size(few, of_gains({"SVCPlus": 0.0})))
+    shares = "3.0 to 4.0 % with 60 training rows and 5.0 % with 180 training rows of"
+    assert shares in said
+    assert "intervals, corrected for the overlap of the splits; higher" in said
 
 
 def test_the_mean_of_the_past_is_not_that_of_the_future():

@@ -63,6 +63,7 @@ from lupi.evaluation._verdict import (
     ArmScores,
     Kind,
     Verdict,
+    another_seed,
     best_arm,
     judge,
     next_steps,
@@ -1022,7 +1023,8 @@ class Comparison:
             Sentences, at least one.
         """
         with option_names(command_line):
-            return next_steps(self, self._scores, command_line=command_line)
+            steps = next_steps(self, self._scores, command_line=command_line)
+            return [*steps, *another_seed(self)]
 
     @property
     def choice(self) -> tuple[str, str]:
@@ -1048,9 +1050,10 @@ class Comparison:
 
         With ``train_size`` or ``labelled`` the comparison is about small training sets,
         and the final model is trained on all rows: whether X* helps there as well is
-        measured on the splits that `compare` has without these arguments, by the best
-        method with X* and the best one without. The result is kept in
-        ``settings["full_size"]``; ``full_size``, ``choice`` and the report use it.
+        measured on the splits that `compare` has without these arguments (by time in
+        the same windows), by the best method with X* and the best one without. The
+        result is kept in ``settings["full_size"]``; ``full_size``, ``choice`` and the
+        report use it.
 
         Parameters
         ----------

@@ -66,7 +66,10 @@ METRIC_NAMES = {
     "neg_root_mean_squared_error": "negative root mean squared error",
     "neg_mean_absolute_error": "negative mean absolute error",
 }
+# Of two classes, as in scikit-learn. Decision values of more classes rank the classes
+# of a row, not the rows: there probabilities come first.
 RESPONSES = ("decision_function", "predict_proba")
+RESPONSES_OF_MORE = RESPONSES[::-1]
 # Private attributes of a scorer of scikit-learn: metric, sign, options, method.
 SCORER_PARTS = ("_score_func", "_sign", "_kwargs", "_response_method")
 ROWS_OF_TRIAL = 10  # of each class
@@ -77,7 +80,7 @@ RARE = 0.1
 MOST_RARE = 5
 FEWEST_TESTED = 3
 AVERAGE_PRECISION = "average_precision"
-# Decision values are constant if their range is below these tolerances, relative to
+# Values of a class are constant if their range is below these tolerances, relative to
 # the largest value and absolute.
 ROUNDING = 1e-9
 TINY = 1e-12
@@ -137,11 +140,13 @@ def design_for(scoring: str, design: Design) -> Design:
 
 def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
     """Return the scorer of a name; a score of one class is that of the last of two."""
+    classes = np.unique(y)
     if task == "classification" and name == "roc_auc_ovr":
-        return make_scorer(macro_auc, response_method=RESPONSES, classes=np.unique(y))
+        return make_scorer(
+            macro_auc, response_method=RESPONSES_OF_MORE, classes=classes
+        )
     if task == "regression" or name not in OF_ONE_CLASS:
         return get_scorer(name)
-    classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             f"The score {name!r} is for two classes and the target has {len(classes)}; "
@@ -200,7 +205,8 @@ def class_auc_scorers(y: np.ndarray, fewest: int) -> dict[str, Scorer]:
 
 def _class_scorer(metric: Scorer, classes: np.ndarray, label: Any) -> Scorer:
     options = {"metric": metric, "classes": classes, "label": label}
-    return make_scorer(score_of_class, response_method=RESPONSES, **options)
+    responses = RESPONSES if len(classes) == 2 else RESPONSES_OF_MORE
+    return make_scorer(score_of_class, response_method=responses, **options)
 
 
 def score_of_class(
@@ -235,7 +241,8 @@ def macro_auc(
 ) -> float:
     """Return the mean over the classes of the AUC of each against all others.
 
-    Unlike that of scikit-learn it takes decision values as well as probabilities.
+    Unlike that of scikit-learn it takes decision values where there are no
+    probabilities, and leaves out classes without rows.
     """
     more: dict[str, Any] = {"metric": auc, "classes": classes}
     found = [
@@ -359,8 +366,8 @@ def score_rows(
 class _CachedPredictions:
     """A model whose predictions of a table are computed once and looked up by row.
 
-    Decision values that differ only by rounding errors are set equal: otherwise their
-    AUC would depend on the machine, where it should be 0.5.
+    Decision values and probabilities of a class that differ only by rounding errors are
+    set equal: otherwise their AUC would depend on the machine, where it should be 0.5.
     """
 
     def __init__(self, model: Any, X: Any) -> None:
@@ -375,9 +382,10 @@ class _CachedPredictions:
         def predict(rows: np.ndarray) -> np.ndarray:
             if name not in self._found:
                 values = np.asarray(found(self._X))
-                if name == "decision_function":
+                if name != "predict":
                     limit = max(TINY, ROUNDING * np.abs(values).max())
-                    values = values if np.ptp(values) > limit else 0.0 * values
+                    equal = np.ptp(values, axis=0) <= limit
+                    values = np.where(equal, values[0], values)
                 self._found[name] = values
             return self._found[name][rows]
 

@@ -175,20 +175,24 @@ def _elsewhere(
 
 
 def _size(train_size: int | float, n_rows: int) -> int:
-    rows = train_size
-    if isinstance(train_size, float | np.floating):
-        if not 0 < train_size < 1:
-            raise ValueError(
-                f"train_size={train_size}: give a share between 0 and 1, or a number "
-                "of rows as an integer."
-            )
-        rows = round(train_size * n_rows)
+    if isinstance(train_size, float | np.floating) and not 0 < train_size < 1:
+        raise ValueError(
+            f"train_size={train_size}: give a share between 0 and 1, or a number of "
+            "rows as an integer."
+        )
+    rows = _number(train_size, n_rows)
     if not 2 <= rows <= n_rows - 2:
         raise ValueError(
             f"{argument('train_size', train_size)} gives {rows} training rows of "
             f"{n_rows}; give a size that leaves at least 2 training and 2 test rows."
         )
-    return int(rows)
+    return rows
+
+
+def _number(size: int | float, n_rows: int) -> int:
+    """Return a number of rows, which can be given as a share."""
+    share = isinstance(size, float | np.floating)
+    return round(size * n_rows) if share else int(size)
 
 
 def _given_splits(cv: Any, rows: Rows) -> Pairs:
@@ -430,20 +434,19 @@ def time_splits(
     training rows without y. ``train_size`` keeps the latest rows with y, and
     ``labelled`` the latest ones before the rows whose y is hidden: the later half, at
     most ``unlabelled``, so that windows differ in their training rows with y. Training
-    rows of a group that is tested are left out.
+    rows of a group that is tested are left out, and windows with too few rows.
     """
     _, strata, groups = rows
     known = np.flatnonzero(has_y)
     # Where equal times are divided, by a number of rows, the order of the file is not
     # used, which may be that of a column.
     by_chance = np.random.default_rng(0).permutation(len(time))
-    order = known[np.argsort(time[known], kind="stable")]
-    share = min(1 / (n_windows + 1), LARGEST_WINDOW)
-    starts = (1 - share * np.arange(n_windows, 0, -1)) * len(order)
-    cuts = np.unique(time[order[np.round(starts).astype(int)]])
+    if train_size is not None:
+        _size(train_size, len(known))
+    cuts = _cuts(time[known], n_windows)
     splits, n_known = [], 0
-    for start, end in zip(cuts, np.r_[cuts[1:], np.inf], strict=True):
-        test = np.sort(order[(time[order] >= start) & (time[order] < end)])
+    for start, end in zip(cuts, np.r_[cuts, np.inf][1:], strict=True):
+        test = known[(time[known] >= start) & (time[known] < end)]
         past = _elsewhere(np.flatnonzero(time < start), test, groups)
         past = past[np.lexsort((by_chance[past], time[past]))]
         seen = has_y[past]
@@ -451,15 +454,16 @@ def time_splits(
             seen &= known_at[past] < start
         train, hidden = past[seen], past[~seen]
         n_known = max(n_known, len(train))
+        size = labelled if train_size is None else _number(train_size, len(train))
         if labelled is not None:
             most = min(unlabelled, len(train) // 2, len(train) - labelled)
-            if most >= 0:
-                train, more = np.split(train, [len(train) - most])
-                train, hidden = train[-labelled:], np.r_[more, hidden]
-        elif train_size is not None:
-            train = train[-_size(train_size, len(train) + 2) :]
+            train, more = np.split(train, [len(train) - max(0, most)])
+            hidden = np.r_[more, hidden]
+        if size is not None:
+            train = train[max(0, len(train) - size) :]
         n_groups = 2 if groups is None else len(np.unique(groups[train]))
-        if len(train) >= (labelled or 2) and n_groups > 1:
+        enough = len(train) >= max(2, size or 0) and len(test) > 1
+        if enough and n_groups > 1:
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
     draw = partial(
         time_splits,
@@ -471,26 +475,55 @@ def time_splits(
     )
     numbers = range(n_windows - 1 if advise else 0, 0, -1)
     if not splits:
-        hint = ""
+        hint = f" At most {n_known:,} earlier rows have y"
         if known_at is not None:
-            hint = (
-                f" By {argument('outcome_time')}, the outcomes of at most {n_known:,} "
-                "earlier rows are known when the test rows begin."
-            )
+            hint += f", by {argument('outcome_time')}, when the test rows begin"
         if groups is not None:
             hint += (
-                " Training rows of a group that is tested are left out: where groups "
-                f"last from the first row to the last, leave {argument('groups')} out."
+                ", and a group that is not tested: where groups last from the first "
+                f"row to the last, leave {argument('groups')} out"
             )
         raise ValueError(
             "No split by time leaves enough training rows with y before its test rows"
-            f"{''.join(f'; {way}' for way in _that_can_be_drawn(draw, numbers))}.{hint}"
+            f"{''.join(f'; {way}' for way in _that_can_be_drawn(draw, numbers))}."
+            f"{hint}."
         )
     if strata is not None:
         others = [f"leave {argument('outcome_time')} out"] * (known_at is not None)
         names = np.unique(strata[has_y])
         _check_classes(splits, strata, names, "A split by time", draw, numbers, others)
     return splits
+
+
+def with_all_earlier(
+    splits: Sequence[Split], time: np.ndarray, rows: Rows, has_y: np.ndarray
+) -> list[Split]:
+    """Return the windows with all earlier rows, and every y, whenever it was known."""
+    found = []
+    for _, test, _ in splits:
+        past = np.flatnonzero(time < time[test].min())
+        past = _elsewhere(past, test, rows.groups)
+        found.append(Split(past[has_y[past]], test, past[~has_y[past]]))
+    return found
+
+
+def _cuts(times: np.ndarray, n_windows: int) -> np.ndarray:
+    """Return the times at which windows begin, those nearest to equal shares of rows.
+
+    There are as many as asked for, or all times after the first.
+    """
+    distinct, counts = np.unique(times, return_counts=True)
+    earlier = np.cumsum(counts) - counts
+    share = min(1 / (n_windows + 1), LARGEST_WINDOW)
+    wanted = np.round((1 - share * np.arange(n_windows, 0, -1)) * len(times))
+    n_cuts = min(n_windows, len(distinct) - 1)
+    cuts: list[int] = []
+    for number, rows in enumerate(wanted[:n_cuts]):
+        first = cuts[-1] + 1 if cuts else 1
+        # A time is left for each of the windows that follow.
+        choice = earlier[first : len(distinct) - n_cuts + number + 1]
+        cuts.append(first + int(np.abs(choice - rows).argmin()))
+    return distinct[cuts]
 
 
 def _check_classes(

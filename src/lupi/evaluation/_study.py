@@ -79,6 +79,7 @@ from lupi.evaluation._splits import (
     of_rows,
     outer_splits,
     time_splits,
+    with_all_earlier,
 )
 from lupi.evaluation._statistics import Design, Kind
 from lupi.evaluation._verdict import training_rows
@@ -494,7 +495,7 @@ class Study:
         assert self.full_splits is not None
         sizes = self.sizes(self.full_splits, "time" if self.by_time else None)
         sizes |= {"train_size": None, "labelled": None, "given": False}
-        sizes |= {"outcome_time": None, "n_windows": DEFAULT_WINDOWS}
+        sizes |= {"outcome_time": None, "n_windows": len(self.full_splits)}
         sizes["instead_of"] = training_rows(self.settings["splits"])
         tested = np.cumsum([len(split.test) for split in self.full_splits])
         n_folds = int(np.searchsorted(tested, sizes["n_tested"])) + 1
@@ -538,10 +539,10 @@ class Study:
             numbers = [self.drawn["cv"], *range(DEFAULT_WINDOWS - 1, 0, -1)]
             found["time"] = self._can_draw(**wanted)
             if not found["time"]:
-                fitting = [n for n in numbers if self._can_draw(**every, cv=n)]
-                if fitting:
+                drawn = [n for n in numbers if self._can_draw(**every, cv=n)]
+                if drawn:
                     found["time"] = "all rows"
-                    found["cv"] = None if fitting[0] == numbers[0] else fitting[0]
+                    found["cv"] = None if drawn[0] == numbers[0] else drawn[0]
                 elif replace(self, groups=None)._can_draw(**wanted):
                     found["time"] = "no groups"
         found["all"] = self._can_draw(train_size=None, labelled=None)
@@ -623,8 +624,11 @@ class Study:
         """Return the splits of a comparison of all rows with y; None with too few.
 
         They are those of `compare` with its defaults, as long as every class has five
-        rows.
+        rows; by time, they are the same windows.
         """
+        if self.drawn["times"] is not None:
+            time = self.drawn["times"][0]
+            return with_all_earlier(self.splits, time, self.rows, self.has_y)
         n_folds, own = DEFAULT_FOLDS, self.rows.take(self.has_y)
         if own.strata is not None:
             n_folds = min(n_folds, np.unique(own.strata, return_counts=True)[1].min())
@@ -632,13 +636,9 @@ class Study:
             n_folds = min(n_folds, own.n_groups)
         if n_folds < 2:
             return None
-        others: list[dict[str, Any]] = [{"cv": cv} for cv in range(n_folds, 1, -1)]
-        if self.drawn["times"] is not None:
-            # The saved model has every outcome, whenever it became known.
-            others = [{"cv": None, "times": (self.drawn["times"][0], None)}]
-        for other in others:
+        for cv in range(n_folds, 1, -1):
             with suppress(ValueError):
-                return self.draw(train_size=None, labelled=None, **other)
+                return self.draw(train_size=None, labelled=None, cv=cv)
         return None
 
     def sizes(self, splits: Sequence[Split], kind: Kind | None) -> dict[str, Any]:

@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from lupi._words import argument, listed, number, numbers, signed, together
+from lupi._words import (
+    argument,
+    listed,
+    number,
+    numbers,
+    percent,
+    signed,
+    together,
+)
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._order import LEVEL
 from lupi.evaluation._scoring import metric_name
@@ -170,7 +178,8 @@ def summarise(
     table.loc[noisy, GAP] = np.nan
     table["p_gap"] = holm(table["p_gap"].to_numpy(dtype=float))
     gap_found = table["p_gap"] <= SIGNIFICANCE
-    table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
+    above = gap_found & (table["with"] < table["oracle"])
+    table["gap_closed"] = (table["gain"] / table["gap"]).where(above)
     table["leak"] = table["leak"].eq(True)
     shown = table[["p_helps", "p_hurts"]] <= SIGNIFICANCE
     kinds = [table["gain"].isna(), shown["p_helps"], shown["p_hurts"]]
@@ -402,12 +411,15 @@ def judge(
             sentence += f"{ONE_SIDED} above zero."
         if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
-                f" The oracle{HAS_X} does not score more ({number(best['oracle'])})."
+                f" The oracle{HAS_X} does not score more than {best['method']} with X* "
+                f"({number(best['oracle'])})."
             )
+        elif best["p_gap"] > SIGNIFICANCE:
+            sentence += _oracle_not_known(best, f"oracle{HAS_X}")
         elif not np.isnan(best["gap_closed"]) and not {"without", "oracle"} & set(
             failing(scores[str(best["method"])], settings, left_out)
         ):
-            closed = f"{best['gap_closed']:.0%}".replace("%", " %")
+            closed = percent(best["gap_closed"])
             sentence += f" It closes {closed} of the gap to the oracle{HAS_X[:-1]}."
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["difference"].idxmax()], HURTS
@@ -465,10 +477,7 @@ def judge(
                 f"{signed(best['gap_upper'])}{further * (not best['nothing_to_gain'])}."
             )
         elif best["p_gap"] > SIGNIFICANCE:
-            sentence += (
-                f" Whether the {oracle} gains is not known: its difference to without "
-                f"X* is {gap}."
-            )
+            sentence += _oracle_not_known(best, oracle)
             if not np.isnan(best["rows_needed"]):
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(best["rows_needed"])
@@ -483,15 +492,9 @@ def judge(
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
-    far = failing(scores[method], settings, left_out)
-    if far:
-        sentence += (
-            f" Far below a constant prediction in some splits: {listed(far.values())}; "
-            f"differences to {'these arms' if len(far) > 1 else 'this arm'} say little "
-            "about X*."
-        )
+    sentence += _far_words(scores, settings, left_out)
     sentence += _near_constant(method, scores, settings)
-    sentence += _few_splits(scores[method], settings)
+    sentence += _few_splits(method, scores, settings)
     used = scores[method].n_unlabelled > 0
     sentence += f" Measured on {measured_words(settings['splits'], left_out, used)}"
     if left_out:
@@ -501,11 +504,14 @@ def judge(
         )
     n_used = len(scores[method].scores["without"])
     if settings["splits"]["kind"] == "time" and n_used < FEWEST_WINDOWS:
-        groups = scores[method].groups["without"]
-        blocks = f"{groups.shape[1]} " if groups is not None else ""
+        groups, blocks = scores[method].groups["without"], "blocks of test rows"
+        if groups is not None:
+            counts = np.isfinite(groups).sum(axis=1)
+            each = f" ({listed(counts)} in the windows)" * (len(counts) > 1)
+            blocks = f"{counts.sum()} {blocks}{each}"
         sentence += (
             "; with so few windows, intervals and p are those of these training rows, "
-            f"from {blocks}blocks of test rows"
+            f"from {blocks}"
         )
     sentence += f".{_about_data(settings)}"
     leak = bool(ran["leak"].any())
@@ -517,15 +523,21 @@ def judge(
 
 
 def _size(settings: Mapping[str, Any]) -> str:
-    """Return the beginning of a headline on fewer outcomes, or on all instead."""
-    splits = settings["splits"]
+    """Return the beginning of a headline on one split, fewer outcomes, or all."""
+    splits, said = settings["splits"], []
+    if splits["n_splits"] == 1:
+        said.append("in one split")
     if splits.get("instead_of"):
         total, few = settings["labels"]["n_labelled"], splits["instead_of"]
-        each = f"{training_rows(splits)} of them in training in each split"
-        return f"With all {total:,} known outcomes ({each}) instead of {few}, "
-    if splits["train_size"] or splits.get("labelled"):
-        return f"With {training_rows(splits)} known outcomes{rarest_words(splits)}, "
-    return ""
+        each = f"{training_rows(splits)} of them in training"
+        each += " in each split" * (splits["n_splits"] > 1)
+        said.append(f"with all {total:,} known outcomes ({each}) instead of {few}")
+    elif splits["train_size"] or splits.get("labelled"):
+        whole = bool(splits.get("grouped")) and splits["kind"] != "time"
+        rows = f"{training_rows(splits)} known outcomes{' of whole groups' * whole}"
+        said.append(f"with {rows}{rarest_words(splits)}")
+    words = "".join(f"{each}, " for each in said)
+    return words[:1].upper() + words[1:]
 
 
 def training_rows(splits: Mapping[str, Any], name: str = "n_train") -> str:
@@ -629,8 +641,11 @@ def use_words(line: Mapping[str, Any]) -> str:
     return "is not shown to be better than a constant prediction"
 
 
-def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
+def _few_splits(
+    method: str, scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
+) -> str:
     """Return in how many splits arms beat a constant, if the splits are few."""
+    arms, whose = scores[method], f" of {method}" * (len(scores) > 1)
     constants = settings.get("constants") or []
     total, by_time = len(constants), settings["splits"]["kind"] == "time"
     if not 1 < total < FEWEST_SPLITS:
@@ -638,15 +653,19 @@ def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
     what = "windows" if by_time else "splits"
     better = {arm: int((arms.scores[arm] > constants).sum()) for arm in ARMS}
     all_of = "both" if total == 2 else f"all {total}"
-    said = f"All arms beat a constant prediction in {all_of} {what}"
+    said = f"All arms{whose} beat a constant prediction in {all_of} {what}"
     if min(better.values()) < total:
         counts = listed(f"{ARMS[arm].label} {count}" for arm, count in better.items())
         said = (
-            f"Number of the {total} {what} in which an arm beats a constant "
+            f"Number of the {total} {what} in which an arm{whose} beats a constant "
             f"prediction: {counts}"
         )
     elif not by_time:
         return ""
+    elif not all(
+        arms.over_constant(arm)["over_constant_low"] > 0 for arm in ("without", "with")
+    ):
+        said += ", although intervals of these differences reach below zero"
     return (
         f" {said}; with so few {what}, each weighs heavily.{_heaviest(arms, settings)}"
     )
@@ -656,15 +675,20 @@ def _heaviest(arms: ArmScores, settings: Mapping[str, Any]) -> str:
     """Return the gain without the split that changes it most, if it does by much."""
     scores = arms.scores
     gains = np.array([scores["with"] - scores[control] for control in CONTROLS])
-    gain, n_splits = gains.mean(axis=1).min(), gains.shape[1]
-    others = [np.delete(gains, k, axis=1).mean(axis=1).min() for k in range(n_splits)]
-    split = int(np.argmax(np.abs(np.array(others) - gain)))
+    means, n_splits = gains.mean(axis=1), gains.shape[1]
+    gain = means.min()
+    others = (n_splits * means[:, None] - gains) / max(1, n_splits - 1)
+    split = int(np.argmax(np.abs(others.min(axis=0) - gain)))
+    other, control = others[:, split].min(), int(others[:, split].argmin())
     least = max(settings["negligible"], 0.5 * abs(gain))
-    if n_splits < 3 or not abs(others[split] - gain) > least:
+    if n_splits < 3 or not abs(other - gain) > least:
         return ""
     windows = window_words(settings["splits"])
     name = f"the window {windows[split]}" if windows else f"split {split + 1}"
-    return f" Without {name} the gain is {signed(others[split])}."
+    against = ""
+    if control != means.argmin():
+        against = f" against {ARMS[CONTROLS[control]].label}"
+    return f" Without {name} the gain is {signed(other)}{against}."
 
 
 def _about_data(settings: Mapping[str, Any]) -> str:
@@ -672,8 +696,8 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     said, known = "", settings["splits"].get("outcome_time")
     if known:
         said += (
-            f" X* of rows whose outcome is not known yet, by {known}, is used as if it "
-            "were known: where it is measured later, these gains are too optimistic."
+            f" X* of rows whose outcome is not known yet, by “{known}”, is used as if "
+            "it were known: where it is measured later, these gains are too optimistic."
         )
     ordered = settings.get("order", {}).get("columns", [])
     if ordered and settings["splits"]["kind"] != "time":
@@ -744,9 +768,17 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
         against = [against[0], "", "", against[3]]
     p += against.pop()
     return (
-        "The gain, the smallest of the differences to without X*, shuffled X* and X as "
+        "The gain, the smallest of the differences before rounding to without X*, "
+        "shuffled X* and X as "
         f"X*, is {with_interval(line, 'gain', p, against)}; both ends and p are the "
         "least favourable of the three"
+    )
+
+
+def _oracle_not_known(line: Mapping[str, Any], oracle: str) -> str:
+    return (
+        f" Whether the {oracle} gains is not known: its difference to without X* is "
+        f"{with_interval(line, 'gap')}."
     )
 
 
@@ -763,6 +795,26 @@ def failing(
         if where:
             found[arm] = f"{ARMS[arm].label} {where}"
     return found
+
+
+def _far_words(
+    scores: Mapping[str, ArmScores],
+    settings: Mapping[str, Any],
+    left_out: Sequence[int],
+) -> str:
+    """Return a sentence on the arms of any method that are far below a constant."""
+    found, n_arms = [], 0
+    for name, arms in scores.items():
+        words = failing(arms, settings, left_out).values()
+        found += [f"{name} " * (len(scores) > 1) + ", ".join(words)] * bool(words)
+        n_arms += len(words)
+    if not found:
+        return ""
+    return (
+        f" Far below a constant prediction in some splits: {listed(found, most=3)}; "
+        f"differences to {'these arms' if n_arms > 1 else 'this arm'} say little about "
+        "X*."
+    )
 
 
 def far_below(
@@ -809,7 +861,7 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
         instead = f", {'about ' * bool(own != other)}the same as"
     if control != "without":
         instead += " with"
-        words = f" ({ARMS['without'].label}: {number(line['without'])})"
+        words = f" ({ARMS['without'].label}: {number(line['without'], *beside)})"
     return f"{shown} {metric}{instead} {ARMS[control].label}{words}"
 
 
@@ -830,6 +882,20 @@ def _is_useless(comparison: Comparison) -> bool:
     table = comparison.table[comparison.table["arm"].isin(("without", "with"))]
     least = table["over_constant_low"].fillna(table["over_constant"])
     return bool(least.max() <= 0)
+
+
+def another_seed(comparison: Comparison) -> list[str]:
+    """Return the advice to compare with another seed, if p is near the level."""
+    summary, verdict = comparison.summary, comparison.verdict
+    name = "p_hurts" if verdict.kind == HURTS else "p_helps"
+    for p in summary.loc[summary["method"] == verdict.method, name]:
+        if SIGNIFICANCE / 2 < p < 2 * SIGNIFICANCE:
+            seed = argument("random_state", comparison.settings["random_state"] + 1)
+            return [
+                f"p {_p(p)} is near {SIGNIFICANCE:g}, so that the verdict can depend "
+                f"on the seed: compare with {seed} as well."
+            ]
+    return []
 
 
 def next_steps(
@@ -884,7 +950,10 @@ def next_steps(
     hedged = [name.startswith("HedgedDistillation") for name in methods]
     name = argument("methods", "hedged-distillation")
     other = f"Try {name}, which gives X* little weight where it does not help."
-    other_methods = [other] * (not any(hedged))
+    boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
+    tried = boosted.replace("-", "") in map(str.lower, methods)
+    # Boosted trees are advised after it.
+    other_methods = [other] * (not any(hedged) and not tried)
     fewer = []
     if possible.get("train_size"):
         small = argument("train_size", possible["train_size"])
@@ -901,8 +970,6 @@ def next_steps(
         )
     own = sizes[-1].settings
     outside = own.get("outside") or {}
-    boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
-    tried = boosted.replace("-", "") in map(str.lower, methods)
     better = (outside.get("over_without_low") or 0.0) > 0
     if better and not (all(useless) or tried):
         steps.append(
@@ -914,11 +981,18 @@ def next_steps(
         "be better than a constant prediction."
     )
     if (outside.get("over_constant_low") or 0.0) > 0:
-        score, than = numbers(outside["score"], own["constant"])
-        not_shown = ", and the methods compared are not shown to be" * useless[-1]
+        whose, not_shown = "a constant prediction", ""
+        than = own["constant"]
+        if useless[-1]:
+            not_shown = ", and the methods compared are not shown to be"
+        else:
+            name, arm = sizes[-1].choice
+            whose = f"{name} {ARMS[arm].label}"
+            than = sizes[-1].summary.set_index("method").at[name, arm]
+        score, than = numbers(outside["score"], than)
         other_columns = (
-            f"Use {outside['name']} of scikit-learn with X alone: it is better than a "
-            f"constant prediction ({score} instead of {than}){not_shown}."
+            f"Use {outside['name']} of scikit-learn with X alone: it is better than "
+            f"{whose} ({score} instead of {than}){not_shown}."
         )
     if verdict.kind == "helps":
         if full and comparison.choice[1] == "without":
@@ -930,15 +1004,23 @@ def next_steps(
             )
             if useless[1] or (outside.get("difference_low") or 0.0) > 0:
                 use = other_columns
-            few = f" Where only {training_rows(splits)} are known, fit {verdict.method}"
-            steps.append(use + f"{few} with X*." * (not useless[0]))
+            name, arm = best_arm(comparison.summary, verdict)
+            rows, beside = training_rows(splits), ""
+            boosting = settings.get("outside") or {}
+            if "difference" in boosting:
+                beside = (
+                    f"; there the difference of {boosting['name']} to it is "
+                    f"{with_interval(boosting, 'difference')}"
+                )
+            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}{beside}."
+            worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
+            steps.append(use + few * (not worse))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
             how = how if command_line else "Call comparison.at_full_size()"
             steps.append(
-                f"This result is for about {round(splits['n_train']):,} rows with an "
-                f"outcome. {how} to see how much of the gain remains with all "
-                f"{n_labelled:,}."
+                f"This result is for {training_rows(splits)} rows with an outcome. "
+                f"{how} to see how much of the gain remains with all {n_labelled:,}."
             )
         elif not (
             drawn or settings["labels"]["n_unlabelled"] or splits.get("outcome_time")
@@ -959,10 +1041,11 @@ def next_steps(
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
     if useless == [False, True]:
         latest = "latest " * (splits["kind"] == "time")
+        how = ", with lupi fit on a file of these alone" * command_line
         return [
             *steps,
-            f"Fit a model to fewer {latest}rows: with {training_rows(splits)} it is "
-            "better than a constant prediction, with all it is not shown to be.",
+            f"Fit a model to fewer {latest}rows{how}: with {training_rows(splits)} it "
+            "is better than a constant prediction, with all it is not shown to be.",
         ]
     if all(useless):
         # With fewer rows such models predict no better, unless rows change with time.

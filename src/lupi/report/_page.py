@@ -24,7 +24,6 @@ from lupi._optional import require
 from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.evaluation._study import unlike_words
 from lupi.evaluation._verdict import LEAK_WORDS
 from lupi.inspection import (
@@ -42,14 +41,6 @@ if TYPE_CHECKING:
 Curves = Mapping[str, "LearningCurve"]
 
 SAVED = "model.skops"
-# Percentage of significant tests on either side where the true difference is zero, by
-# the kind of splits: the table of the guide to evaluation.
-REJECTED = {
-    "folds": "5.0",
-    "small training sets": "3.1 to 6.9",
-    "few labels": "3.0 to 4.0",
-    "time": "3.3 to 5.5",
-}
 # Widths and heights of charts, in pixels. Charts of half a page have the width of a
 # phone, where their text stays legible, and are enlarged on wider screens.
 WIDE, NARROW, HALF, ENLARGED = 900, 340, 350, 430
@@ -145,8 +136,6 @@ def build_page(
         "commands": _commands(usage, comparison),
         "arms": list(ARMS.values()),
         "fewest_in_bin": FEWEST_IN_BIN,
-        "fewest_windows": FEWEST_WINDOWS,
-        "rejected": REJECTED,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
         "version": __version__,

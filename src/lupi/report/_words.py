@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed, number, numbers, together
+from lupi._words import listed, number, numbers, percent, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._statistics import FEWEST_SPLITS
+from lupi.evaluation._statistics import FEWEST_SPLITS, FEWEST_WINDOWS
 from lupi.evaluation._verdict import (
     ROUNDED,
     best_arm,
@@ -41,6 +41,14 @@ SUMMARY_COLUMNS = (
 MOST_WINDOWS = 7
 # The column of gradient boosting in tables of splits.
 EXTERNAL = "external baseline"
+# Percentage of significant tests on either side where the true difference is zero, by
+# the kind of splits: the table of the guide to evaluation.
+REJECTED = {
+    "folds": "5.0",
+    "small training sets": "3.1 to 6.9",
+    "few labels": "3.0 to 4.0",
+    "time": "3.3 to 5.5",
+}
 # Splits that are left out of all means are marked.
 MARK = "†"
 HOLM_WORDS = (
@@ -111,28 +119,17 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def share(value: float) -> str:
-    """Return the share of the gap closed; empty if there is none to give.
-
-    Examples
-    --------
-    >>> share(0.47), share(-3.73), share(2.1), share(float("nan"))
-    ('47 %', 'none', '', '')
-    """
-    if pd.isna(value) or value >= 1:
-        return ""
-    percent = round(100 * value)
-    return f"{percent} %" if percent > 0 else "none"
-
-
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
+    closed = ""
+    if line["verdict"] == "helps" and not pd.isna(line["gap_closed"]):
+        closed = percent(line["gap_closed"])
     return [
         str(line["method"]),
         *numbers(*(line[arm] for arm in ARMS)),
         gain_cell(line, "gain"),
         p_value(line["p_helps"]),
-        share(line["gap_closed"]) if line["verdict"] == "helps" else "",
+        closed.replace("less than", "<"),
     ]
 
 
@@ -273,18 +270,20 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     rarest, hidden, known = rarest_words(splits), "", ""
     if splits.get("n_unlabelled"):
         known = " with an outcome"
-        hidden = f" and {training_rows(splits, 'n_unlabelled')} with X* and without"
+        hidden = f" and {training_rows(splits, 'n_unlabelled')} with X* and without one"
         if splits.get("outcome_time"):
-            hidden += f" (those not known yet, by {splits['outcome_time']}, included)"
+            hidden += f" (those not known yet, by “{splits['outcome_time']}”, included)"
     if splits["kind"] == "time":
         number = splits["n_splits"]
         windows = "one split" if number == 1 else f"{number} windows"
         asked, times = splits.get("n_windows", number), splits.get("n_times")
         if number < asked:
-            why = "others have too few earlier rows with an outcome"
-            if times <= asked:
-                why = f"there are {times} distinct times"
-            windows += f", not {asked} ({why}),"
+            why = [f"there are {times} distinct times"] * (times <= asked)
+            if number < min(asked, times - 1):
+                whose = " whose group is not tested" * bool(splits.get("grouped"))
+                few = f"too few earlier rows with an outcome{whose}, or one test row"
+                why.append(f"others have {few}")
+            windows += f", not {asked} ({listed(why)}),"
         if splits["train_size"]:
             rows = f"the latest {rows}"
         elif splits["labelled"]:
@@ -462,6 +461,59 @@ def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
     return f" (95 % interval {low} to {high}{cut})"
 
 
+def _at_sizes(comparison: Comparison, part: int) -> list[str]:
+    """Return one part of `_test_words`, at every size if they differ."""
+    said: dict[str, list[str]] = {}
+    for own in sizes(comparison):
+        words = _test_words(own.settings["splits"])[part]
+        said.setdefault(words, []).append(size_words(own))
+    found = [(words, listed(rows)) for words, rows in said.items() if words]
+    return [f"{words} with {rows}" if len(said) > 1 else words for words, rows in found]
+
+
+def _test_words(splits: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what intervals and tests come from, and how often tests reject."""
+    kind, often = splits["kind"], f"{REJECTED[splits['kind']]} %"
+    if kind == "time" and splits["n_splits"] < FEWEST_WINDOWS:
+        blocks = "blocks of consecutive test rows"
+        return f"from {blocks}", f"a t-test over {blocks}", ""
+    if kind == "time" and splits.get("overlap") == 0:
+        test = "the ordinary t-test over the windows (they share no training rows)"
+        return "from the scores of the windows", test, often
+    how = (
+        "the variance due to the training sets and that due to the test rows are "
+        "estimated separately"
+    )
+    if kind in ("folds", "time"):
+        how = (
+            "Nadeau and Bengio, 2003, whose correction is applied to the variance due "
+            "to the training sets"
+        )
+    test = f"a t-test that accounts for the overlap of the splits ({how})"
+    return "corrected for the overlap of the splits", test, often
+
+
+def caption_words(comparison: Comparison) -> str:
+    """Return what the scores of the table are, and where their intervals come from."""
+    one = comparison.settings["splits"]["n_splits"] == 1
+    what = "Scores of the split" if one else "Means over the splits"
+    return f"{what} with 95 % intervals, {listed(_at_sizes(comparison, 0))}"
+
+
+def test_words(comparison: Comparison) -> str:
+    """Return the tests of a gain, and how often they reject without one."""
+    tests, often = (listed(_at_sizes(comparison, part)) for part in (1, 2))
+    if len(comparison.methods) > 1:
+        tests += ", and corrected for the number of methods (Holm, 1979)"
+    said = f"{tests}."
+    if often:
+        said += (
+            f" Where the true difference is zero, {often} of such tests are "
+            "significant on either side (measured; see the guide to evaluation)."
+        )
+    return said
+
+
 def cut_words(comparison: Comparison) -> str:
     """Return a sentence on intervals that are cut at the range of the score, if any."""
     cut = []
@@ -539,7 +591,8 @@ def baseline_words(comparison: Comparison) -> list[str]:
                 )
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X, encoded "
-                f"as for the methods, and the same splits{size}, {found}"
+                "as for the methods but with missing numbers left missing, and the "
+                f"same splits{size}, {found}"
             )
         if constant is not None:
             said.append(_constant_words(own, size))
@@ -550,8 +603,10 @@ def _beside_constant(outside: Mapping[str, Any]) -> str:
     """Return how a baseline compares with a constant; empty if it is better."""
     if "over_constant" not in outside or (outside["over_constant_low"] or 0.0) > 0:
         return ""
+    worse = (outside["over_constant_high"] or 0.0) < 0
+    what = "worse than" if worse else "not shown to be better than"
     shown = with_interval(outside, "over_constant")
-    return f", not shown to be better than a constant prediction (difference {shown})"
+    return f", {what} a constant prediction: the difference is {shown}"
 
 
 def _beside_without(comparison: Comparison) -> str:
