@@ -732,8 +732,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
 
 def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
-    beside = ", which the interval is not" if corrected else ""
-    p = f", one-sided p {_p(line['p_helps'])}{corrected}{beside}"
+    p = f", one-sided p {_p(line['p_helps'])}"
     controls = [line[f"control{end}"] for end in ("", "_low", "_high")]
     controls.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
     against = [f" against {ARMS[control].label}" for control in controls]
@@ -743,6 +742,8 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
         # The control of the estimate is named once, and the other one of p.
         against = [against[0], "", "", against[3]]
     p += against.pop()
+    if corrected:
+        p += f"{corrected}; the interval is not corrected"
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
         f"X*, is {with_interval(line, 'gain', p, against)}; both ends and p are the "
