@@ -46,6 +46,7 @@ from lupi.evaluation._order import (
     ordered_columns,
     read_time,
     times_of_rows,
+    unordered_dates,
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
@@ -364,6 +365,7 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
         "order": {
             "columns": [*ordered, *of_target],
             "time": column,
+            "dates": unordered_dates(known, date_columns(study.X)),
             "r_target": order_of_rows(y)[0],
             "p_target": order_of_rows(y)[1],
         },

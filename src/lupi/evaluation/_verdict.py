@@ -27,7 +27,7 @@ import pandas as pd
 
 from lupi._words import argument, listed, number, numbers, signed, together
 from lupi.evaluation._methods import ARMS
-from lupi.evaluation._order import LEVEL
+from lupi.evaluation._order import LEVEL, unordered_words
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
     FEWEST_SPLITS,
@@ -698,6 +698,9 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                     f"corrected p {_p(p)})"
                 )
             said += f"{order}{found}."
+    unordered = settings.get("order", {}).get("dates")
+    if unordered and settings["splits"]["kind"] != "time":
+        said += f" {unordered_words(unordered)}"
     group = settings.get("possible", {}).get("group")
     if group:
         said += (
