@@ -24,6 +24,7 @@ from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import load_with_details, model_file
 from lupi._words import listed, listed_columns, number
+from lupi.base._metadata import last_step
 from lupi.base._rows import PLAIN, NumberFormat, read_number
 from lupi.cli import InputError
 from lupi.cli._io import (
@@ -514,19 +515,15 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=X.index)
 
 
-def _inner(model: Any) -> Any:
-    last = model[-1] if isinstance(model, Pipeline) else model
-    return getattr(last, "estimator_", last)
-
-
 def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return the ends of prediction intervals, if the model has them."""
-    inner = _inner(model)
-    if not hasattr(inner, "predict_interval"):
+    last, rows = model, X
+    if isinstance(model, Pipeline):
+        last, rows = model[-1], model[:-1].transform(X)
+    if not hasattr(last, "predict_interval"):
         return {}
-    rows = model[:-1].transform(X) if isinstance(model, Pipeline) else X
     try:
-        low, high = inner.predict_interval(rows, coverage=COVERAGE).T
+        low, high = last.predict_interval(rows, coverage=COVERAGE).T
     except ValueError:
         # Too few labelled rows for this coverage.
         return {}
@@ -538,8 +535,10 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
     return (
         f"The prediction intervals contain {COVERAGE:.0%} of the outcomes, on average "
-        f"over rows that are like the training rows{later}. They are equally wide in "
-        "all rows: where outcomes vary less they contain more of them, elsewhere fewer."
+        f"over rows that are like the training rows{later}, and over training samples: "
+        "with few outcomes, those of one model can contain more or fewer. They are "
+        "equally wide in all rows: where outcomes vary less they contain more of them, "
+        "elsewhere fewer."
     ).replace("%", " %")
 
 
@@ -677,7 +676,7 @@ def run_card(model: Path, *, out: Path, force: bool) -> None:
     prepare_file(out, force=force)
     card = Card(found, template=None, model_diagram=False)
     with _details_of(model):
-        intervals = hasattr(_inner(found), "predict_interval")
+        intervals = hasattr(last_step(found), "predict_interval")
         card.add(**_card_sections(details, model.name, intervals))
     card.add_hyperparams("Parameters")
     write_atomically(out, card.render())

@@ -732,8 +732,10 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         The interval is the prediction ± the quantile of the absolute errors out of
         fold whose rank is ``coverage`` × (number of labelled rows + 1), rounded up: the
         interval of cross-validation with the correction of conformal prediction. It
-        has the stated coverage in the mean over rows, if the labelled rows are a random
-        sample of all rows; it is as wide where y is hard to predict as elsewhere.
+        has the stated coverage in the mean over rows and over training samples, if the
+        labelled rows are a random sample of all rows: with few of them, that of one
+        fitted model varies. It is as wide where y is hard to predict as elsewhere. A
+        pipeline has it as ``model[-1].predict_interval(model[:-1].transform(X))``.
 
         Parameters
         ----------
@@ -772,8 +774,9 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         if not hasattr(self, "errors_"):
             raise ValueError(
                 "This model has no errors out of fold, from which intervals are made: "
-                "it was fitted to a single labelled row (or group), or saved by "
-                "version 0.1. Fit it again, with more labelled rows."
+                "it was fitted to a single labelled row (or group), or saved by a "
+                "version of lupi without intervals. Fit it again, with more labelled "
+                "rows."
             )
         errors, weight = self.errors_
         # The new row has the mean weight, 1.
