@@ -382,8 +382,8 @@ def test_rows_without_y_are_not_scored_and_the_splits_for_them_are_named(data, k
     wrapped.fit(data.data, y, privileged=data.privileged)
     with pytest.raises(ValueError, match=r"score got y without .*LabelledSplits"):
         wrapped.score(data.data, y)
+    mixed = KFold(3, shuffle=True, random_state=0)
     with pytest.raises(ValueError, match=r"score got y without .*LabelledSplits"):
-        mixed = KFold(3, shuffle=True, random_state=0)
         cross_validate(model, data.data, y, cv=mixed, **given)
     # All rows with y are in one fold, and its model has none to learn from.
     with pytest.raises(ValueError, match=r"y without a value for any .*LabelledSplits"):

@@ -36,6 +36,7 @@ from lupi._atomic import write_atomically
 from lupi._optional import versions
 from lupi._words import listed, option_names
 from lupi.base._rows import take_columns
+from lupi.evaluation._measures import has_same_content
 from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
@@ -370,6 +371,11 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
             "p_target": order_of_rows(y)[1],
         },
         "possible": study.possible(times),
+        "same": [
+            name
+            for name, column in privileged.items()
+            if has_same_content(column[study.has_y], study.y[study.has_y], study.task)
+        ],
         "computable": computable_columns(study.X, study.privileged, later),
     }
 

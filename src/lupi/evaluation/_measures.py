@@ -307,8 +307,7 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     values = column.dropna()
     if kind == "constant":
         return EMPTY if values.empty else CONSTANT
-    own = y[column.notna().to_numpy()]
-    if len(np.unique(own)) > 1 and _same_content(values, own, task):
+    if has_same_content(column, y, task):
         return SAME_CONTENT
     dated = kind == "number" and is_date(column.name, column)
     if kind == "date" or (dated and values.min() > LAST_YEAR):
@@ -377,16 +376,19 @@ def group_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in found if name not in written]
 
 
-def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
-    """Return whether a column determines y and is determined by it."""
+def has_same_content(column: pd.Series, y: np.ndarray, task: Task) -> bool:
+    """Return whether a column determines y and is determined by it, where it is."""
+    values, y = column.dropna(), y[column.notna().to_numpy()]
     if task == "regression":
         if not pd.api.types.is_numeric_dtype(values):
             return False
         numbers = values.to_numpy(float)
-        vary = bool(np.ptp(numbers) and np.ptp(y))
+        vary = len(y) > 2 and bool(np.ptp(numbers) and np.ptp(y))
         return vary and bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
     pairs = pd.DataFrame({"value": values.to_numpy(), "y": y}).drop_duplicates()
-    return not (pairs["value"].duplicated().any() or pairs["y"].duplicated().any())
+    return len(pairs) > 1 and not (
+        pairs["value"].duplicated().any() or pairs["y"].duplicated().any()
+    )
 
 
 def means_missing(column: pd.Series) -> list[str]:

@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from lupi._words import argument, listed, number, numbers, signed, together
+from lupi._words import (
+    argument,
+    listed,
+    listed_columns,
+    number,
+    numbers,
+    signed,
+    together,
+)
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._order import LEVEL, unordered_words
 from lupi.evaluation._scoring import metric_name
@@ -54,7 +62,7 @@ FAILED = "failed"
 
 # What the oracle is, wherever a sentence may be quoted alone.
 HAS_X = ", a model that has X* when predicting,"
-LEAK_WORDS = (
+ALMOST_PERFECT = (
     f"Careful: the oracle{HAS_X} is almost perfect: X* may contain the target itself "
     "(a leak)."
 )
@@ -331,7 +339,8 @@ class Verdict:
         The kind of verdict of each method.
     leak : bool
         True when a model that has X* when predicting is perfect and the one without
-        it is not: X* then likely contains the target.
+        it is not, so that X* likely contains the target, or when a column of X* has
+        the same content as the target.
     nothing_to_gain : bool
         True when there is no evidence that X* helps, and the gain and that of a model
         that has X* when predicting, which does not lose, are negligible, with 95 %
@@ -386,6 +395,7 @@ def judge(
         headline = "No verdict: no method could be fitted."
         return Verdict(FAILED, headline, "See the failures.", None, kinds)
     several = len(ran) > 1
+    leak = bool(ran["leak"].any() or settings.get("same"))
     corrected = f", corrected for {len(ran)} methods" * several
     helping = ran[ran["verdict"] == HELPS]
     nothing, rows = False, None
@@ -475,10 +485,12 @@ def judge(
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
-            sentence += (
-                f" The {oracle} gains {with_interval(best, 'gap', p)}: X* contains "
-                "information that this model does not get from X."
-            )
+            sentence += f" The {oracle} gains {with_interval(best, 'gap', p)}"
+            if not leak:
+                sentence += (
+                    ": X* contains information that this model does not get from X"
+                )
+            sentence += "."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
@@ -508,12 +520,24 @@ def judge(
             f"from {blocks}blocks of test rows"
         )
     sentence += f".{_about_data(settings)}"
-    leak = bool(ran["leak"].any())
     if leak:
-        sentence += f" {LEAK_WORDS}"
+        sentence += f" {leak_words(settings)}"
     size = _size(settings)
     headline = size + headline[0].lower() + headline[1:] if size else headline
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
+
+
+def leak_words(settings: Mapping[str, Any]) -> str:
+    """Return a warning of X* that contains the target, or may contain it."""
+    if not settings.get("same"):
+        return ALMOST_PERFECT
+    return f"Careful: {_same_content(settings)} (a leak)."
+
+
+def _same_content(settings: Mapping[str, Any]) -> str:
+    same = settings["same"]
+    has = "has" if len(same) == 1 else "have"
+    return f"{listed_columns(same, most=4)} {has} the same content as the target"
 
 
 def _size(settings: Mapping[str, Any]) -> str:
@@ -844,6 +868,10 @@ def next_steps(
     methods, full = comparison.methods, comparison.full_size
     sizes = [comparison] if full is None else [comparison, full]
     useless = [_is_useless(own) for own in sizes]
+    if settings.get("same"):
+        return [
+            f"Leave {listed_columns(settings['same'])} out: {_same_content(settings)}."
+        ]
     steps = []
     if verdict.leak:
         steps.append(
