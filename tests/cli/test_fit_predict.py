@@ -183,7 +183,10 @@ def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):
     assert "trained on 160 known outcomes" in card
     assert "not needed when predicting: count_week_20 and remark_week_20" in card
     assert "No comparison was made" in card
-    assert "imitation_weight" in card
+    assert "| imitation_weight | 0.5 |" in card
+    assert f"File: `model.skops`, of lupi {library.__version__}." in card
+    # Of the estimator alone: the preparation would fill lines of 500 characters.
+    assert "simpleimputer" not in card
     again = lupi_here("card", "model.skops", cwd=folder)
     assert "--force" in again.stderr
 

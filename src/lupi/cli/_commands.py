@@ -678,11 +678,21 @@ def run_card(model: Path, *, out: Path, force: bool) -> None:
     with _details_of(model):
         intervals = hasattr(last_step(found), "predict_interval")
         card.add(**_card_sections(details, model.name, intervals))
-    card.add_hyperparams("Parameters")
+    card.add(Parameters=_parameter_table(found))
     write_atomically(out, card.render())
     console = PlainConsole()
     console.notes(notes)
     console.say(f"Model card written to {out}")
+
+
+def _parameter_table(model: Any) -> str:
+    """Return the parameters of the estimator in a pipeline and in a wrapper."""
+    last = last_step(model)
+    inner = getattr(last, "estimator_", last)
+    lines = ["| parameter | value |", "|---|---|"]
+    for name, value in inner.get_params(deep=False).items():
+        lines.append(f"| {name} | {' '.join(repr(value).split())} |")
+    return "\n".join([f"Those of {type(inner).__name__}:", "", *lines])
 
 
 def _card_sections(
@@ -737,14 +747,14 @@ def _card_sections(
     if intervals:
         limits.append(_coverage_words(measured or {}))
     return {
-        "Model description": f"{trained} File: `{file}`.",
+        "Model description": f"{trained} File: `{file}`, of lupi {details['lupi']}.",
         "Model description/Intended use": (
             f"Predicts {details.get('target', 'the target')} "
-            f"({task}) from: {listed(features)}."
+            f"({task}) from: {listed_columns(features)}."
         ),
         "Training data": _data_words(details),
         "Training data/Privileged columns": (
-            f"{use if privileged else ''}{listed(privileged) or 'None'}."
+            f"{use if privileged else ''}{listed_columns(privileged) or 'None'}."
         ),
         "Evaluation": scores,
         "Limits": "\n".join(f"- {limit}" for limit in limits),

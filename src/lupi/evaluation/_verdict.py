@@ -703,7 +703,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
         ordered = sorted(ordered, key=lambda name: name != settings["target"])
-        order = f" {listed(ordered, most=4)} {verb} on the order of the rows"
+        order = f" {listed_columns(ordered, most=4)} {verb} on the order of the rows"
         if settings["target"] in ordered:
             said += (
                 f" Careful:{order}. If the rows are ordered in time, random splits are "
@@ -751,8 +751,9 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     implied = settings.get("computable", {})
     if implied:
         said += (
-            f" {listed(implied, most=4)} can be computed from X (cross-validated R² at "
-            "least 0.99), so that no later measurement is needed."
+            f" {listed_columns(implied, most=4)} can be computed from X "
+            "(cross-validated R² at least 0.99), so that no later measurement is "
+            "needed."
         )
     return said
 
