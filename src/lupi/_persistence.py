@@ -202,7 +202,7 @@ def model_file(
 def load_with_details(
     path: str | os.PathLike[str], *, max_size: int = MAX_SIZE
 ) -> tuple[Any, dict[str, Any]]:
-    """Read a model and the details saved with it."""
+    """Read a model, and the details saved with it and the version of lupi."""
     path = Path(path)
     try:
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
@@ -225,7 +225,7 @@ def load_with_details(
         raise ModelFileError(
             f"{path} holds a {type(model).__name__}, where an estimator was expected."
         )
-    return model, about["details"]
+    return model, {**about["details"], "lupi": about["lupi"]}
 
 
 def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:

@@ -127,6 +127,20 @@ def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> 
     return f"{', '.join(shown[:-1])} {word} {shown[-1]}"
 
 
+def listed_columns(names: Iterable[Any], most: int | None = None) -> str:
+    """Return names of columns as `listed` does; those with a comma are in quotes.
+
+    Examples
+    --------
+    >>> from lupi._words import listed_columns
+    >>> listed_columns(["size, cm", "age"])
+    '“size, cm” and age'
+    """
+    return listed(
+        (f"“{name}”" if "," in str(name) else name for name in names), most=most
+    )
+
+
 # Messages about arguments of `lupi.evaluation.compare` name options of the command
 # line where they are shown there.
 _in_options: ContextVar[bool] = ContextVar("lupi_in_options", default=False)

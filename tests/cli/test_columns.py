@@ -178,7 +178,8 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
             "number": rng.permutation(60) + 1000,
             "row": np.arange(60) * 2.5,
             "site": "Ulm",
-            "visit": pd.date_range("2024-01-01", periods=60)[rng.permutation(60)],
+            "visit": pd.date_range("2024-01-01", periods=60),
+            "born": pd.date_range("1964-01-01", periods=60)[rng.permutation(60)],
             "age": np.where(np.arange(60) % 9 == 0, ".", age.astype(str)),
             "weight": np.where(np.arange(60) % 11 == 0, -99.0, 60 + age),
             "smoker": np.where(np.arange(60) % 7 == 0, "unknown", "no"),
@@ -190,9 +191,10 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     found = scores("dirty.csv")
     assert found["note"].fillna("").to_dict() == {
         "number": "different in every row",
-        "row": "follows the order of the rows",
+        "row": "numbers the rows",
         "site": "always the same",
         "visit": "a date",
+        "born": "a date",
         "age": "",
         "weight": "",
         "smoker": "",
@@ -201,6 +203,8 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     missing = {"age": ".", "weight": "-99", "smoker": "unknown"}
     assert found["means_missing"].dropna().astype(str).to_dict() == missing
     said = " ".join(capsys.readouterr().out.split())
+    assert "“.” may stand for no value" in said
+    assert "born has dates, and the rows are not in its order" in said
     command = said.partition("next lupi ")[2]
     for word in ("--time visit", "--missing=.", "--missing=-99", "--missing=unknown"):
         assert word in command
@@ -213,7 +217,14 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     assert clean.at["age", "type"] == "number"
     assert clean["means_missing"].isna().all()
     # A model remembers them, and its card says so.
-    fit = ["fit", "dirty.csv", "-t", "outcome", "--drop", "number,row,site,visit,sick"]
+    fit = [
+        "fit",
+        "dirty.csv",
+        "-t",
+        "outcome",
+        "--drop",
+        "number,row,site,visit,born,sick",
+    ]
     assert main([*fit, *options, "--n-candidates", "1", "-m", "svc-plus"]) == 0
     assert main(["predict", "model.skops", "dirty.csv"]) == 0
     assert main(["card", "model.skops", "-o", "card.md"]) == 0
@@ -233,7 +244,7 @@ def test_a_target_that_depends_on_the_order_of_rows_is_named(
     table = {"id": np.arange(90), "age": rng.normal(size=90)}
     table |= {"outcome": np.array(["a", "b", "c"])[outcome]}
     pd.DataFrame(table).to_csv("rows.csv", index=False)
-    assert scores("rows.csv").at["id", "note"] == "follows the order of the rows"
+    assert scores("rows.csv").at["id", "note"] == "numbers the rows"
     said = " ".join(capsys.readouterr().out.split())
     assert "outcome depends on the order of the rows, as id does" in said
     # The row number predicts well, and is marked in the table.
@@ -289,10 +300,11 @@ def test_years_are_times_and_limits_of_a_measurement_are_no_missing_values(
         "age": "",
         "year": "a year",
         "built_year": "",
-        "crp": "",
+        "crp": "numbers and limits such as <5",
     }
     assert found["means_missing"].isna().all()
-    command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
+    said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    assert "Limits such as <5 make crp text: write numbers in their place" in said
     assert "--time year" in command
 
 
@@ -441,5 +453,128 @@ def test_the_number_of_the_row_is_a_sentence_and_no_option(
     table.to_csv("survey.csv", index=False)
     scores("survey.csv")
     said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
-    assert "random splits are too optimistic: add --time row-number." in said
+    assert (
+        "random splits are too optimistic: add --time row-number to the command."
+        in said
+    )
     assert "--time" not in command
+
+
+def money(n=300):
+    """Return prices that settle an outcome, and other numbers written as text."""
+    rng = np.random.default_rng(0)
+    price, share = rng.normal(2000, 300, n), rng.uniform(0, 100, n)
+    table = pd.DataFrame(
+        {
+            "price": [f"${value:,.2f}" for value in price],
+            "share": [f"{value:.1f}%" for value in share],
+            "size": [f"{value:,.0f}" for value in rng.permutation(n) + 19_000],
+            "weight": [f"{value:.0f} kg" for value in rng.normal(70, 10, n)],
+            "dose": [
+                f"{value:.1f}".replace(".", ",") for value in rng.normal(10, 2, n)
+            ],
+            "later": price + 300 * rng.normal(size=n),
+        }
+    )
+    noise = rng.normal(size=n)
+    return table.assign(outcome=np.where(price + 30 * noise > 2000, "b", "a")), price
+
+
+def test_numbers_written_as_text_are_numbers_and_no_groups(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    table, price = money()
+    table.to_csv("money.csv", index=False)
+    table.assign(price=price.round(2)).to_csv("plain.csv", index=False)
+    found = scores("money.csv")
+    said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    written = ["price", "share", "size", "weight", "dose"]
+    assert set(found.loc[written, "note"]) == {"numbers written as text"}
+    assert set(found["type"]) == {"number"}
+    assert "--drop" not in command
+    assert "--group" not in command
+    assert "Numbers written as text are read as numbers: $" in said
+    # They are scored as the numbers that they are.
+    plain = scores("plain.csv")
+    assert found.at["price", "score"] == plain.at["price", "score"] > 0.9
+    capsys.readouterr()
+    compared = ["compare", "money.csv", "-t", "outcome", "-p", "later", "--quick"]
+    assert main([*compared, "--cv", "2", "--no-model", "--jobs", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "identifies groups" not in said
+    assert "Numbers written as text are read as numbers" in said
+
+
+def test_a_value_that_other_columns_have_as_well_is_named_and_not_suggested(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(18, 90, 300), "outcome": range(300)})
+    table["income"] = rng.integers(20_000, 90_000, 300)
+    table["balance"] = rng.integers(-40, 40, 300)
+    table.loc[:9, "age"], table.loc[20:29, "income"] = -1, 999_999
+    table["outcome"] = rng.integers(0, 2, 300)
+    table.to_csv("rows.csv", index=False)
+    found = scores("rows.csv")["means_missing"].dropna().astype(int)
+    assert found.to_dict() == {"age": -1, "income": 999_999}
+    said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    assert "“-1” may stand for no value in age, and other columns have it as" in said
+    assert "--missing=999999" in command
+    assert "--missing=-1" not in command
+
+
+def test_dates_as_numbers_and_near_sorting_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2019-01-01", periods=120).strftime("%Y%m%d").astype(int)
+    table = pd.DataFrame({"day": days, "born": rng.permutation(days)})
+    table["drift"] = np.arange(120) + rng.normal(size=120)
+    table["size"] = np.sort(rng.normal(size=120))
+    table["outcome"] = rng.integers(0, 2, 120)
+    table.to_csv("rows.csv", index=False)
+    assert scores("rows.csv")["note"].to_dict() == {
+        "day": "a date",
+        "born": "a date",
+        "drift": "the rows are nearly sorted by it",
+        "size": "the rows are sorted by it",
+    }
+    said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    assert "born has dates, and the rows are not in its order" in said
+    assert "--time day" in command
+
+
+@pytest.mark.parametrize("outcome", [["a", "b", "a"], [0.5, 1.5, 2.5]])
+def test_three_rows_are_too_few_to_score_columns(
+    tmp_path, monkeypatch, capsys, outcome
+):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"size, cm": [1.5, 2.5, 4.0], "none": np.nan})
+    table.assign(outcome=outcome).to_csv("rows.csv", index=False)
+    # A warning of scikit-learn would be an error.
+    found = scores("rows.csv")
+    assert found["score"].isna().all()
+    assert found.at["none", "note"] == "empty"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "3 rows. They are too few to score columns" in said
+    assert "folds" not in said
+
+
+def test_the_verbs_agree_with_the_number_of_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    table = pd.DataFrame({"size, cm": x, "age": rng.normal(size=100)})
+    table["outcome"] = np.where(x > 0, "ill", "well")
+    table.to_csv("rows.csv", index=False)
+    assert main(["columns", "rows.csv", "-t", "outcome"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "“size, cm” predicts outcome suspiciously well" in said
+    assert "check first whether this one is known later." in said
+    assert "If “size, cm” is known later:" in said
+    table.assign(other=x).to_csv("rows.csv", index=False)
+    assert main(["columns", "rows.csv", "-t", "outcome"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "check first which of these are known later." in said
+    assert "If “size, cm” and other are known later:" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -373,3 +374,27 @@ def test_methods_are_described_at_any_width(capsys, monkeypatch):
         said = words(capsys)
         assert "svc-plus" in said
         assert "slacks are a function of privileged features" in said
+
+
+def test_lines_of_progress_are_counted_over_the_parts_of_a_run(
+    tmp_path, monkeypatch, capsys
+):
+    """The second part begins eleven seconds later, and does not take ten itself."""
+    monkeypatch.chdir(tmp_path)
+    rng, later = np.random.default_rng(0), [0.0]
+    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=["x", "p", "later", "y"])
+    table.to_csv("table.csv", index=False)
+    clock, columns = time.monotonic, Comparison.columns
+
+    def much_later(*arguments, **options):
+        later[0] += 11
+        return columns(*arguments, **options)
+
+    monkeypatch.setattr("time.monotonic", lambda: clock() + later[0])
+    monkeypatch.setattr(Comparison, "columns", much_later)
+    words = ["compare", "table.csv", "-t", "y", "-p", "p,later", "--quick"]
+    words += ["--cv", "2", "--jobs", "1", "--columns", "--no-model"]
+    assert main(words) == 0
+    assert re.search(
+        r"^Comparing columns: 1 of \d+, about", capsys.readouterr().err, re.MULTILINE
+    )

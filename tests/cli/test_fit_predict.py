@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -75,6 +77,104 @@ def test_new_categories_and_values_out_of_range_are_named(fitted):
     assert "training" not in same.stderr
 
 
+def later_rows(folder):
+    """Write rows whose dates, wards and ages are not as in training."""
+    new = pd.read_csv(folder / "new.csv")
+    dates = ["2031-01-01"] * 10 + ["garbage"] * 5 + ["01.03.2021"] * 15
+    new = new.assign(admitted=dates, ward=None, age=[500.0] + [np.nan] * 29)
+    new.to_csv(folder / "unlike.csv", index=False)
+    return ["unlike.csv", "-o", "-"]
+
+
+def test_dates_out_of_range_and_cells_that_are_empty_now_are_named(fitted):
+    folder, _ = fitted
+    table = clinic()
+    asked = later_rows(folder)
+    done = lupi_here("predict", "model.skops", *asked, cwd=folder)
+    said = " ".join(done.stderr.split())
+    first, last = table["admitted"].min(), table["admitted"].max()
+    wide = "10 of 30 rows have values outside of the training range of admitted"
+    assert f"{wide} ({first} to {last})" in said
+    assert "5 of 30 rows have text in admitted that is not a date as in" in said
+    assert "such as 'garbage', and is taken as missing." in said
+    assert "30 of 30 rows have no value of ward (0 % of the training rows" in said
+    # Ages are missing in training as well.
+    assert "no value of age" not in said
+    pd.read_csv(folder / "unlike.csv").assign(age=None).to_csv(
+        folder / "unlike.csv", index=False
+    )
+    done = lupi_here("predict", "model.skops", *asked, cwd=folder)
+    share = f"{table['age'].isna().mean():.0%}".replace("%", " %")
+    said = f"30 of 30 rows have no value of age ({share} of the training rows had none"
+    assert said in " ".join(done.stderr.split())
+
+
+def with_details(path, change):
+    """Write a model file again, with its details changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    about = json.loads(parts["lupi.json"])
+    change(about["details"])
+    parts["lupi.json"] = json.dumps(about).encode()
+    with zipfile.ZipFile(path.with_name("changed.skops"), "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return "changed.skops"
+
+
+def test_model_files_of_earlier_versions_have_ranges_of_numbers_alone(fitted):
+    folder, _ = fitted
+    asked = later_rows(folder)
+
+    def as_before(details):
+        kept = ("low", "high", "values")
+        details["schema"] = {
+            name: {key: known[key] for key in kept if key in known}
+            for name, known in details["schema"].items()
+        }
+
+    older = with_details(folder / "model.skops", as_before)
+    done = lupi_here("predict", older, *asked, cwd=folder)
+    assert done.returncode == 0
+    assert "1 of 30 rows have values outside of the training range of age" in (
+        done.stderr
+    )
+    assert "admitted" not in done.stderr
+    older = with_details(folder / "model.skops", lambda details: details.pop("schema"))
+    assert lupi_here("predict", older, *asked, cwd=folder).returncode == 0
+    forged = with_details(
+        folder / "model.skops", lambda details: details.update(schema={"age": 5})
+    )
+    done = lupi_here("predict", forged, *asked, cwd=folder)
+    assert "has details that are not those of lupi" in done.stderr
+
+
+def test_numbers_written_as_text_are_read_as_in_training(tmp_path):
+    table = pd.DataFrame({"x": np.random.default_rng(0).normal(2000, 300, 60).round(2)})
+    table["later"] = table["y"] = table["x"]
+    table.to_csv(tmp_path / "numbers.csv", index=False)
+    text = table.assign(x=[f"${x:,.2f}" for x in table["x"]])
+    text.to_csv(tmp_path / "text.csv", index=False)
+    found = []
+    for name in ("numbers", "text"):
+        roles = [f"{name}.csv", "-t", "y", "-p", "later", "-o", f"{name}.skops"]
+        assert lupi_here("fit", *roles, cwd=tmp_path).returncode == 0
+        asked = "predict", f"{name}.skops", f"{name}.csv", "-o", "-"
+        done = lupi_here(*asked, cwd=tmp_path)
+        assert "note" not in done.stderr
+        found.append(pd.read_csv(io.StringIO(done.stdout)))
+    pd.testing.assert_frame_equal(*found)
+    text.assign(x="$99,000").to_csv(tmp_path / "text.csv", index=False)
+    done = lupi_here(*asked, cwd=tmp_path)
+    assert "60 of 60 rows have values outside of the training range of x" in done.stderr
+    text.assign(x="€2,000.00").to_csv(tmp_path / "text.csv", index=False)
+    done = lupi_here(*asked, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has '€2,000.00', but the model was fitted on numbers that are written" in (
+        done.stderr
+    )
+
+
 def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):
     folder, _ = fitted
     done = lupi_here("card", "model.skops", cwd=folder)
@@ -83,7 +183,10 @@ def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):
     assert "trained on 160 known outcomes" in card
     assert "not needed when predicting: count_week_20 and remark_week_20" in card
     assert "No comparison was made" in card
-    assert "imitation_weight" in card
+    assert "| imitation_weight | 0.5 |" in card
+    assert f"File: `model.skops`, of lupi {library.__version__}." in card
+    # Of the estimator alone: the preparation would fill lines of 500 characters.
+    assert "simpleimputer" not in card
     again = lupi_here("card", "model.skops", cwd=folder)
     assert "--force" in again.stderr
 

@@ -169,7 +169,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
             "did you mean roc_auc",
         ),
         (["compare", "table.csv", *ROLES, "--metric", "r2"], "is for numbers"),
-        (["compare", "table.csv", *ROLES, "-m", "svm-plus"], "Did you mean"),
+        (["compare", "table.csv", *ROLES, "-m", "svm-pluss"], "Did you mean svc-plus"),
         (
             ["compare", "table.csv", *ROLES, "-m", "svr-plus"],
             "regression needs numbers",

@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     StratifiedKFold,
     cross_validate,
     learning_curve,
@@ -16,6 +17,7 @@ from sklearn.model_selection import (
 from sklearn.preprocessing import StandardScaler
 
 from lupi.base import missing_targets
+from lupi.compose import TransformedPrivileged
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, LabelledSplits, LearningCurve, Method, compare
 from lupi.report import render_html
@@ -360,6 +362,34 @@ def test_it_serves_the_searches_of_scikit_learn(data, partly):
     model.fit(data.data[train], partly[train], privileged=data.privileged[train])
     expected = model.score(data.data[test], data.target[test])
     assert found["test_score"][0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "words", "targets"])
+def test_rows_without_y_are_not_scored_and_the_splits_for_them_are_named(data, kind):
+    y, model = data.target.astype(float), HedgedDistillationClassifier()
+    y[30:] = np.nan
+    if kind == "words":
+        y = np.array(["no", "yes", None], dtype=object)[
+            np.nan_to_num(y, nan=2).astype(int)
+        ]
+    elif kind == "targets":
+        y[:30], model = data.data[:30, 0], HedgedDistillationRegressor()
+    given = {"params": {"privileged": data.privileged}, "error_score": "raise"}
+    model.fit(data.data, y, privileged=data.privileged)
+    with pytest.raises(ValueError, match=r"in 90 of 120 rows, .*LabelledSplits"):
+        model.score(data.data, y)
+    wrapped = TransformedPrivileged(model, StandardScaler())
+    wrapped.fit(data.data, y, privileged=data.privileged)
+    with pytest.raises(ValueError, match=r"score got y without .*LabelledSplits"):
+        wrapped.score(data.data, y)
+    mixed = KFold(3, shuffle=True, random_state=0)
+    with pytest.raises(ValueError, match=r"score got y without .*LabelledSplits"):
+        cross_validate(model, data.data, y, cv=mixed, **given)
+    # All rows with y are in one fold, and its model has none to learn from.
+    with pytest.raises(ValueError, match=r"y without a value for any .*LabelledSplits"):
+        cross_validate(model, data.data, y, cv=KFold(3), **given)
+    found = cross_validate(model, data.data, y, cv=LabelledSplits(3), **given)
+    assert np.isfinite(found["test_score"]).all()
 
 
 # The training rows are scored as well, which has no meaning without y.

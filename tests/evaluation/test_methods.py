@@ -232,10 +232,41 @@ def test_members_of_a_family_are_the_same_model_without_privileged_information(
 
 def test_a_part_of_a_name_and_a_wrong_parameter_get_a_suggestion():
     data = make_mediator(40, random_state=0)
-    with pytest.raises(ValueError, match=r"Did you mean hedged-distillation-class"):
+    with pytest.raises(ValueError, match=r"Did you mean hedged-distillation\?"):
         compare(data.data, data.target, data.privileged, methods="hedged")
     wrong = Method(
         "mine", "classification", estimator=TaughtClassifier(), space={"alhpa": [1.0]}
     )
     with pytest.raises(ValueError, match=r"searches 'alhpa'.*did you mean 'alpha'\?"):
         compare(data.data, data.target, data.privileged, methods=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "classification", "regression"),
+    [
+        ("hedged_distillation", "HedgedDistillationClassifier", "…Regressor"),
+        ("knowledge transfer", "KnowledgeTransferClassifier", None),
+        ("svm+", "SVCPlus", "SVRPlus"),
+        ("SVMplus", "SVCPlus", "SVRPlus"),
+        ("svmΔ+", "SVCDeltaPlus", None),
+        ("linear_svr_plus", None, "LinearSVRPlus"),
+        ("svc-pluss", "svc-plus", "svc-plus"),
+        ("hedgd-distillation", "hedged-distillation", "hedged-distillation"),
+        ("distilation-regresor", None, "distillation-regressor"),
+    ],
+)
+def test_names_are_found_and_suggested_for_the_task(name, classification, regression):
+    expected = {"classification": classification, "regression": regression}
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 1)), {"regression": rng.normal(size=30)}
+    y["classification"] = np.tile([0, 1], 15)
+    for task, method in expected.items():
+        if method is None:
+            continue
+        given = {"methods": name, "task": task, "cv": 2, "n_candidates": 1}
+        if method.islower():
+            with pytest.raises(ValueError, match=rf"Did you mean [\w-]*{method}\?"):
+                compare(X, y[task], X, **given)
+        else:
+            kind = method.replace("…", "HedgedDistillation")
+            assert compare(X, y[task], X, **given).methods == [kind]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.model_selection import KFold
@@ -278,6 +279,28 @@ def test_a_leak_comes_first():
     assert (
         "almost perfectly, as columns that contain it" in steps("helps", leak=True)[0]
     )
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_column_that_is_the_target_is_named_and_left_out_first(task):
+    rng = np.random.default_rng(0)
+    y = pd.Series(rng.normal(size=160))
+    same = 2 * y + 1
+    if task == "classification":
+        y, same = y > 0, np.where(y > 0, "ill", "well")
+    later = pd.DataFrame({"same": same, "other": rng.normal(size=160)})
+    X = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
+    options = {"methods": "hedged-distillation", "cv": 2, "progress": False}
+    result = compare(X, y, later, **options)
+    assert result.verdict.leak
+    said = "same has the same content as the target"
+    assert f"Careful: {said} (a leak)." in str(result.verdict)
+    assert "that this model does not get from X" not in str(result.verdict)
+    assert result.next_steps() == [f"Leave same out: {said}."]
+    assert f"{said} (a leak)" in render_html(result)
+    without = compare(X, y, later[["other"]], **options)
+    assert not without.verdict.leak
+    assert said not in str(without.verdict)
 
 
 def possible(y, **options):

@@ -542,10 +542,15 @@ def test_the_order_of_rows_is_tested_for_every_category(rows):
 
 def test_a_date_suggests_the_split_by_time():
     dates = pd.Series(pd.date_range("2024-01-01", periods=200).astype(str))
-    dates = dates.sample(frac=1, random_state=0, ignore_index=True)
     result = ordered(admitted=dates)
-    assert order_of(result) == {"columns": [], "time": "admitted"}
-    assert "--time admitted." in result.next_steps(command_line=True)[0]
+    assert order_of(result) == {"columns": ["admitted"], "time": "admitted"}
+    # Dates that the rows are not in the order of, such as those of birth, are named.
+    result = ordered(born=dates.sample(frac=1, random_state=0, ignore_index=True))
+    assert order_of(result) == {"columns": [], "time": None}
+    assert "born has dates, and the rows are not in its order" in str(result.verdict)
+    assert "--time" not in " ".join(result.next_steps(command_line=True))
+    mixed = np.random.default_rng(0).permutation(dates)
+    assert order_of(ordered(born=mixed, admitted=dates))["time"] == "admitted"
     # So does a column of years, if they are those of the rows.
     years = np.random.default_rng(0).integers(1990, 2010, size=200)
     assert order_of(ordered(year=years))["time"] == "year"

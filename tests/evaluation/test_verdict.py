@@ -1,6 +1,7 @@
 """Verdicts on fold scores made by hand."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -182,7 +183,11 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert said in result.verdict.sentence
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
-    assert "corrected for 2 methods" in both.verdict.sentence
+    said = both.verdict.sentence
+    assert re.search(
+        r"p [<=] [\d.]+( against [\w *]+)?, corrected for 2 methods; ", said
+    )
+    assert "corrected for 2 methods; the interval is not corrected)" in said
 
 
 @pytest.mark.parametrize("gains", [(0.01, 0.0), (0.0, 0.01)])

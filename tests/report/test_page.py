@@ -639,6 +639,12 @@ def test_rows_without_an_outcome_are_compared_and_not_called_random():
     assert "at random" not in said
 
 
+def test_names_of_columns_with_commas_are_in_quotes():
+    said = read(of_gains(features=["size, cm", "age"], privileged=["a, b"]))
+    assert "2: “size, cm” and age" in said
+    assert "1: “a, b”" in said
+
+
 def reliable(weight, shift=0.0):
     """Return a comparison whose tenths of probabilities have these weights."""
     result = of_gains({"SVCPlus": 0.05}, classes=["no", "yes"])
@@ -659,7 +665,7 @@ def test_tenths_of_few_rows_are_not_drawn_and_all_are_listed():
     assert "with X*, predicted 0.15: observed 0.16" in label
     assert "predicted 0.25" not in label
     said = " ".join(re.sub(r"<[^>]+>", " ", html).split())
-    assert "tenths with fewer than 20 rows are left out († below)" in said
+    assert "tenths with fewer than 20 different rows are left out († below); a" in said
     assert "those of the comparison (180 training rows), not the saved one" in said
     assert "with X* 0.1 to 0.2 0.150 0.160 800" in said
     assert "with X*† 0.3 to 0.4 0.350 0.360 20" in said

@@ -21,7 +21,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import lupi
-from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
+from lupi import (
+    HedgedDistillationClassifier,
+    HedgedDistillationRegressor,
+    PrivilegedColumns,
+    SVRPlus,
+    TransformedPrivileged,
+)
 from lupi.testing import check_privileged_estimator
 from tests.contract import check_core
 from tests.marks import slow
@@ -756,6 +762,26 @@ def test_intervals_are_quantiles_of_the_errors_out_of_fold(tmp_path):
     lupi.save(model, tmp_path / "model.skops")
     back = lupi.load(tmp_path / "model.skops")
     assert np.array_equal(back.predict_interval(X), model.predict_interval(X))
+
+
+def test_wrappers_have_the_intervals_of_their_estimator():
+    X, y, P, _ = draw()
+    inner = HedgedDistillationRegressor(n_repeats=1)
+    expected = clone(inner).fit(X, y, privileged=P).predict_interval(X, 0.8)
+    whole = TransformedPrivileged(
+        inner, StandardScaler(with_mean=False, with_std=False)
+    )
+    whole.fit(X, y, privileged=P)
+    np.testing.assert_allclose(whole.predict_interval(X, 0.8), expected)
+    table = np.hstack([X, P])
+    columns = PrivilegedColumns(inner, columns=slice(X.shape[1], None)).fit(table, y)
+    np.testing.assert_allclose(columns.predict_interval(table, 0.8), expected)
+    np.testing.assert_allclose(columns.predict_interval(X, 0.8), expected)
+    line = make_pipeline(StandardScaler(with_mean=False, with_std=False), columns)
+    line.fit(table, y)
+    rows = line[:-1].transform(table)
+    np.testing.assert_allclose(line[-1].predict_interval(rows, 0.8), expected)
+    assert not hasattr(PrivilegedColumns(SVRPlus()), "predict_interval")
 
 
 def test_intervals_of_many_labelled_rows_keep_few_errors():

@@ -374,9 +374,13 @@ def read_target(
         return Target(_check_target(y, n_rows, estimator, numeric))
     name = name_of(estimator)
     if absent.all():
+        folds = (
+            " In cross-validation, use cv=lupi.evaluation.LabelledSplits(), whose "
+            "training sets all have rows with y."
+        ) * missing
         raise ValueError(
             f"{name} got y without a value for any of the {n_rows} rows, so that there "
-            "is no outcome to learn from. Give y for some of the rows."
+            f"is no outcome to learn from. Give y for some of the rows.{folds}"
         )
     if not missing:
         kind = "Regressor" if numeric else "Classifier"

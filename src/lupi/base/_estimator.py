@@ -37,6 +37,7 @@ from lupi.base._arguments import (
     check_weight,
     counted_classes,
     decisions_of_classes,
+    missing_targets,
     read_target,
     refuse_huge,
 )
@@ -334,6 +335,27 @@ class DecisionClassifier(ClassifierMixin):
         """
         return self._predicted(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            True labels. They are needed in every row, also by models that learn from
+            rows without y: `lupi.evaluation.LabelledSplits` tests on rows with y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The share of the rows that are predicted correctly.
+        """
+        _refuse_missing_y(y, self)
+        return super().score(X, y, sample_weight)
+
     def _predicted(self, X: Any) -> np.ndarray:
         return self._labels(self.decision_function(X))
 
@@ -361,6 +383,38 @@ class TargetRegressor(RegressorMixin):
             One number for every row.
         """
         return self._targets(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            True targets. They are needed in every row, also by models that learn from
+            rows without y: `lupi.evaluation.LabelledSplits` tests on rows with y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The coefficient of determination.
+        """
+        _refuse_missing_y(y, self)
+        return super().score(X, y, sample_weight)
+
+
+def _refuse_missing_y(y: Any, estimator: Any) -> None:
+    missing = missing_targets(y)
+    if missing.any():
+        raise ValueError(
+            f"{type(estimator).__name__}.score got y without a value in "
+            f"{missing.sum()} of {len(missing)} rows, which cannot be scored. Leave "
+            "these rows out; in cross-validation, use "
+            "cv=lupi.evaluation.LabelledSplits(), whose test rows all have y."
+        )
 
 
 class ScoreClassifier(DecisionClassifier):

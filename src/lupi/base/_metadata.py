@@ -276,6 +276,24 @@ class Delegate:
         """
         return self._stage().predict_log_proba(self._stage_features(X))
 
+    @available_if(stage_has("predict_interval"))
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Return intervals that contain the target with a given probability.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+        coverage : float, default=0.9
+            Probability, between 0 and 1, that the interval contains the target.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper end for every row.
+        """
+        return self._stage().predict_interval(self._stage_features(X), coverage)
+
     objective_ = _of_stage("objective_", "Primal value of the last stage.")
     duality_gap_ = _of_stage("duality_gap_", "Duality gap of the last stage.")
     n_iter_ = _of_stage("n_iter_", "Iterations of the last stage.")

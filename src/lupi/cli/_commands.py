@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from sklearn.pipeline import Pipeline
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import load_with_details, model_file
-from lupi._words import listed, number
+from lupi._words import listed, listed_columns, number
+from lupi.base._metadata import last_step
+from lupi.base._rows import PLAIN, NumberFormat, read_number
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
@@ -31,6 +35,7 @@ from lupi.cli._io import (
     collected_warnings,
     command_words,
     drift_notes,
+    number_formats,
     plan_study,
     prepare_file,
     read_data,
@@ -45,17 +50,23 @@ from lupi.evaluation._measures import (
     DATES,
     FOLLOWS_ROWS,
     GROUPS,
+    LIMITS,
     MOST_ROWS,
     SORTED,
     USELESS,
 )
 from lupi.evaluation._methods import all_methods
-from lupi.evaluation._order import may_be_time, ordered_columns, times_of_rows
+from lupi.evaluation._order import (
+    may_be_time,
+    ordered_columns,
+    times_of_rows,
+    unordered_dates,
+    unordered_words,
+)
 from lupi.evaluation._scoring import choose_scorer, metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 
-N_FOLDS = 5
 MOST_NOTES = 8
 # Share of outcomes that the prediction intervals contain.
 COVERAGE = 0.9
@@ -117,11 +128,13 @@ def _show_columns(
         of_class = (
             " It is the mean over the classes; one class alone can mark a column."
         )
-    console.say(
-        f"{rows}. Score: {name} of a small tree on this column only, "
-        f"in {N_FOLDS} folds{drawn}; higher is better.{of_class}",
-        "dim",
+    how = (
+        f"Score: {name} of a small tree on this column only, in "
+        f"{scores.attrs['n_folds']} folds{drawn}; higher is better.{of_class}"
     )
+    if scores["score"].isna().all():
+        how = "They are too few to score columns, or no column has values that differ."
+    console.say(f"{rows}. {how}", "dim")
     wide = console.width >= WIDE
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("column", overflow="fold")
@@ -133,7 +146,8 @@ def _show_columns(
         marked = line["suspicious"]
         remarks = [line["note"]] if line["note"] else []
         if line["means_missing"]:
-            remarks.append(f"{line['means_missing']} may mean missing")
+            values = (f"“{value}”" for value in line["means_missing"].split(", "))
+            remarks.append(f"{listed(values)} may stand for no value")
         if marked:
             remarks.insert(0, f"known when predicting?{_of_class(line)}")
         said = "; ".join(remarks) if wide else "?" * bool(remarks)
@@ -172,23 +186,23 @@ def _show_next_command(
 ) -> None:
     """Print the suspicious columns and the next command."""
     # A trend in time is not known later.
-    useful = ~scores["note"].isin((*USELESS, SORTED, GROUPS, *DATES))
+    useful = ~scores["note"].isin((*USELESS, *SORTED, GROUPS, *DATES))
     found = scores[scores["suspicious"] & useful]
     marked = found["column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
     dates = scores.loc[scores["note"].isin(DATES), "column"]
-    values = scores["means_missing"].str.split(", ").explode()
-    values = [value for value in values.unique() if value]
+    one = len(marked) == 1
     if marked:
-        verb = "predicts" if len(marked) == 1 else "predict"
         words = [
-            f"{line['column']}{_of_class(line)}" for line in found.to_dict("records")
+            f"{listed_columns([line['column']])}{_of_class(line)}"
+            for line in found.to_dict("records")
         ]
         said = Text(listed(words, most=4), "bold")
         said.append(
-            f" {verb} {data.target} suspiciously well. Columns that are not known when "
-            "predicting are privileged, and must not be used as features: check first "
-            "which of these are known later.",
+            f" {'predicts' if one else 'predict'} {data.target} suspiciously well. "
+            "Columns that are not known when predicting are privileged, and must not "
+            "be used as features: check first "
+            f"{'whether this one is' if one else 'which of these are'} known later.",
             "not bold",
         )
         console.print(said)
@@ -198,9 +212,16 @@ def _show_next_command(
             f"No {other}column is suspicious. Give the columns that are known only "
             "later as privileged."
         )
+    values = _missing_values(console, data, scores)
+    limits = scores.loc[scores["note"].str.startswith(LIMITS), "column"]
+    if len(limits):
+        console.say(
+            f"Limits such as <5 make {listed_columns(limits, most=4)} text: write "
+            "numbers in their place, such as 5, to have it read as numbers."
+        )
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
-    keys = scores.loc[scores["note"] == SORTED, "column"]
+    keys = scores.loc[scores["note"].isin(SORTED), "column"]
     sorting = [name for name in keys if name in data.X and may_be_time(data.X[name])]
     # Numbers of the rows, with gaps, unless they may be times that matter.
     counting = [name for name in sorting if data.X[name].is_unique and not drifts]
@@ -227,27 +248,51 @@ def _show_next_command(
     if groups and not request.group:
         instead = f" instead of --time {asked.time}" * (asked.time is not None)
         console.say(
-            f"The rows of one {groups[0]} belong together: --group "
+            f"The rows of one {listed_columns(groups[:1])} belong together: --group "
             f"{shlex.quote(groups[0])}{'' if asked.group else instead} never trains "
             "and tests on rows of the same one."
         )
+    if unordered := unordered_dates(data.X, [name for name in dates if name in data.X]):
+        console.say(unordered_words(unordered))
     if drifts:
-        rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
+        rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, *SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"
-        which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
+        which = f", as {listed_columns(rows, most=4)} {verb}" if len(rows) else ""
         ordered = asked.time is None and (bool(sorting) or not len(keys))
         ordered = ordered and _can_compare(replace(asked, time=ROW_NUMBER))
         console.say(
             f"Careful: {data.target} depends on the order of the rows{which}. If "
             "the rows are ordered in time, random splits are too optimistic"
-            f"{f': add --time {ROW_NUMBER}' * ordered}."
+            f"{f': add --time {ROW_NUMBER} to the command' * ordered}."
         )
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     elif asked.privileged:
-        console.say(f"If {listed(asked.privileged, most=4)} are known later:")
+        names = listed_columns(asked.privileged, most=4)
+        console.say(f"If {names} {'is' if one else 'are'} known later:")
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
     console.say(command, label="\nnext   ", in_one_line=True)
+
+
+def _missing_values(
+    console: PlainConsole, data: InputTable, scores: pd.DataFrame
+) -> list[str]:
+    """Return the values that mean missing in every column that has them."""
+    table = pd.concat([data.X, data.privileged], axis=1)
+    values = scores.set_index("column")["means_missing"].str.split(", ").explode()
+    safe = []
+    for value, own in values[values != ""].groupby(values, sort=False):
+        changed: list[str] = []
+        without_values(table, [str(value)], changed)
+        if len(changed) == len(own):
+            safe.append(str(value))
+            continue
+        console.say(
+            f"“{value}” may stand for no value in {listed_columns(own.index, most=4)}, "
+            "and other columns have it as well, so that --missing is not suggested: "
+            "empty these cells in the file."
+        )
+    return safe
 
 
 def _can_compare(request: Request) -> bool:
@@ -324,11 +369,15 @@ def run_predict(
             f"{model} was fitted on an array without column names, so that the columns "
             "it needs are not known; predict with it in Python."
         )
-    X = _take_features(table, features, details.get("numbers", []), file)
+    with _details_of(model):
+        formats = number_formats(details.get("schema"))
+    formats |= dict.fromkeys(details.get("numbers", []), PLAIN)
+    X = _take_features(table, features, formats, file)
     if not to_pipe:
         prepare_file(out, force=force)
     predictions = _predict(found, X)
-    drift = drift_notes(X, details.get("schema"))
+    with _details_of(model):
+        drift = drift_notes(X, details.get("schema"))
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
         more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
@@ -392,6 +441,17 @@ def _read_model(path: Path) -> tuple[Any, dict[str, Any], list[str]]:
     return model, details, [str(item.message) for item in caught]
 
 
+@contextmanager
+def _details_of(model: Path) -> Iterator[None]:
+    """Convert errors of details of a file that lupi did not write."""
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"{model} has details that are not those of lupi: {error}."
+        ) from error
+
+
 def _read_rows(
     file: Path, keep: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
@@ -400,7 +460,10 @@ def _read_rows(
 
 
 def _take_features(
-    table: pd.DataFrame, features: list[str], numbers: list[str], file: Path
+    table: pd.DataFrame,
+    features: list[str],
+    formats: Mapping[str, NumberFormat],
+    file: Path,
 ) -> pd.DataFrame:
     """Return the features; refuse text among numbers, which would become missing."""
     missing = [name for name in features if name not in table.columns]
@@ -411,16 +474,26 @@ def _take_features(
             f"{file} does not have {listed(missing, most=8)}{hint}, which the model "
             "needs. Add the missing columns."
         )
-    for name in set(numbers) & set(features):
-        column = table[name]
-        wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
+    for name in set(formats) & set(features):
+        column, how = table[name], formats[name]
+        wrong = column.map(partial(read_number, how=how)).isna() & column.notna()
         if wrong.any():
             raise InputError(
                 f"{file}: the column {name!r} has {str(column[wrong].iloc[0])!r}, but "
-                "the model was fitted on numbers. Correct the values, or leave these "
-                "cells empty."
+                f"the model was fitted on numbers{_written(how)}. Correct the values, "
+                "or leave these cells empty."
             )
     return table[features]
+
+
+def _written(how: NumberFormat) -> str:
+    """Return how numbers of a column are written; empty for ordinary ones."""
+    before, unit, mark = how
+    if tuple(how) == PLAIN:
+        return ""
+    return (
+        f" that are written like {before}1{mark}5{' ' * (unit != '%')}{unit}".rstrip()
+    )
 
 
 def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
@@ -442,19 +515,15 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=X.index)
 
 
-def _inner(model: Any) -> Any:
-    last = model[-1] if isinstance(model, Pipeline) else model
-    return getattr(last, "estimator_", last)
-
-
 def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return the ends of prediction intervals, if the model has them."""
-    inner = _inner(model)
-    if not hasattr(inner, "predict_interval"):
+    last, rows = model, X
+    if isinstance(model, Pipeline):
+        last, rows = model[-1], model[:-1].transform(X)
+    if not hasattr(last, "predict_interval"):
         return {}
-    rows = model[:-1].transform(X) if isinstance(model, Pipeline) else X
     try:
-        low, high = inner.predict_interval(rows, coverage=COVERAGE).T
+        low, high = last.predict_interval(rows, coverage=COVERAGE).T
     except ValueError:
         # Too few labelled rows for this coverage.
         return {}
@@ -466,8 +535,10 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
     return (
         f"The prediction intervals contain {COVERAGE:.0%} of the outcomes, on average "
-        f"over rows that are like the training rows{later}. They are equally wide in "
-        "all rows: where outcomes vary less they contain more of them, elsewhere fewer."
+        f"over rows that are like the training rows{later}, and over training samples: "
+        "with few outcomes, those of one model can contain more or fewer. They are "
+        "equally wide in all rows: where outcomes vary less they contain more of them, "
+        "elsewhere fewer."
     ).replace("%", " %")
 
 
@@ -604,18 +675,24 @@ def run_card(model: Path, *, out: Path, force: bool) -> None:
     found, details, notes = _read_model(model)
     prepare_file(out, force=force)
     card = Card(found, template=None, model_diagram=False)
-    try:
-        intervals = hasattr(_inner(found), "predict_interval")
+    with _details_of(model):
+        intervals = hasattr(last_step(found), "predict_interval")
         card.add(**_card_sections(details, model.name, intervals))
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise InputError(
-            f"{model} has details that are not those of lupi: {error}."
-        ) from error
-    card.add_hyperparams("Parameters")
+    card.add(Parameters=_parameter_table(found))
     write_atomically(out, card.render())
     console = PlainConsole()
     console.notes(notes)
     console.say(f"Model card written to {out}")
+
+
+def _parameter_table(model: Any) -> str:
+    """Return the parameters of the estimator in a pipeline and in a wrapper."""
+    last = last_step(model)
+    inner = getattr(last, "estimator_", last)
+    lines = ["| parameter | value |", "|---|---|"]
+    for name, value in inner.get_params(deep=False).items():
+        lines.append(f"| {name} | {' '.join(repr(value).split())} |")
+    return "\n".join([f"Those of {type(inner).__name__}:", "", *lines])
 
 
 def _card_sections(
@@ -670,14 +747,14 @@ def _card_sections(
     if intervals:
         limits.append(_coverage_words(measured or {}))
     return {
-        "Model description": f"{trained} File: `{file}`.",
+        "Model description": f"{trained} File: `{file}`, of lupi {details['lupi']}.",
         "Model description/Intended use": (
             f"Predicts {details.get('target', 'the target')} "
-            f"({task}) from: {listed(features)}."
+            f"({task}) from: {listed_columns(features)}."
         ),
         "Training data": _data_words(details),
         "Training data/Privileged columns": (
-            f"{use if privileged else ''}{listed(privileged) or 'None'}."
+            f"{use if privileged else ''}{listed_columns(privileged) or 'None'}."
         ),
         "Evaluation": scores,
         "Limits": "\n".join(f"- {limit}" for limit in limits),

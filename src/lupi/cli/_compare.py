@@ -43,7 +43,7 @@ from lupi.cli._tables import resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 from lupi.evaluation._compare import column_groups, read_json, run
 from lupi.evaluation._methods import ARMS, find_method
-from lupi.evaluation._running import Checkpoint, to_plain
+from lupi.evaluation._running import Checkpoint, one_run, to_plain
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import FIELDS, Study, unlike_words
 from lupi.evaluation._verdict import ROW_NUMBER
@@ -77,6 +77,7 @@ STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
 NARROW = 72
 
 
+@one_run()
 def run_compare(
     asked: Mapping[str, Any],
     *,

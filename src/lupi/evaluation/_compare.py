@@ -36,6 +36,7 @@ from lupi._atomic import write_atomically
 from lupi._optional import versions
 from lupi._words import listed, option_names
 from lupi.base._rows import take_columns
+from lupi.evaluation._measures import has_same_content
 from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
@@ -46,6 +47,7 @@ from lupi.evaluation._order import (
     ordered_columns,
     read_time,
     times_of_rows,
+    unordered_dates,
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
@@ -365,10 +367,16 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
         "order": {
             "columns": [*ordered, *of_target],
             "time": column,
+            "dates": unordered_dates(known, date_columns(study.X)),
             "r_target": order_of_rows(y)[0],
             "p_target": order_of_rows(y)[1],
         },
         "possible": study.possible(times),
+        "same": [
+            name
+            for name, column in privileged.items()
+            if has_same_content(column[study.has_y], study.y[study.has_y], study.task)
+        ],
         "computable": computable_columns(study.X, study.privileged, later),
     }
 

@@ -24,6 +24,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,18 @@ from sklearn.utils import check_consistent_length, check_X_y, column_or_1d
 
 from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
-from lupi.base._rows import dense, read_groups, take_rows
+from lupi.base._rows import (
+    dense,
+    number_format,
+    read_groups,
+    read_number,
+    take_rows,
+    with_numbers,
+    written_numbers,
+)
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import (
+    LAST_YEAR,
     MOST_CATEGORIES,
     as_dates,
     is_date,
@@ -94,15 +104,17 @@ FEWEST_GROUPS = 10
 FEWEST_OF_CLASS = 20
 ALMOST_ONE = 1 - 1e-9
 # Notes on columns; those that no model should use.
-CONSTANT, UNIQUE = "always the same", "different in every row"
-FOLLOWS_ROWS, SORTED = "follows the order of the rows", "the rows are sorted by it"
+EMPTY, CONSTANT, UNIQUE = "empty", "always the same", "different in every row"
+FOLLOWS_ROWS = "numbers the rows"
+SORTED = ("the rows are sorted by it", "the rows are nearly sorted by it")
 SAME_CONTENT = "has the same content as the target"
 GROUPS = "identifies groups of rows"
 DATES = ("a date", "a year")
-USELESS = (CONSTANT, UNIQUE, FOLLOWS_ROWS, SAME_CONTENT)
+WRITTEN, LIMITS = "numbers written as text", "numbers and limits such as"
+USELESS = (EMPTY, CONSTANT, UNIQUE, FOLLOWS_ROWS, SAME_CONTENT)
 # Numbers and words that often mean missing; largest share, and number, of words in a
 # column of numbers.
-SENTINELS = {sign * (10**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1)} | {-9, -1}
+SENTINELS = {sign * (10**k - 1) for k in range(2, 8) for sign in (-1, 1)} | {-9, -1}
 MISSING_WORDS = {".", "-", "--", "?", "unknown", "missing", "not available", "n.a."}
 MOSTLY, MOST_WORDS = 0.5, 3
 # A number that is known to be larger or smaller than this.
@@ -159,12 +171,15 @@ def column_scores(
         One row per column, the best first: ``column``, ``type`` ("number",
         "category", "text", "date", "identifier" or "constant"), ``n_values``,
         ``missing`` (a share of all rows), ``score`` (NaN for identifiers and
-        constants), ``std`` over the folds, ``note`` (columns that have the same content
-        as y, that number the rows or have a different number in every row, by which the
-        rows are sorted, that identify groups of rows, and dates), ``means_missing``
-        (values that probably mean missing, such as ``.`` among numbers or −99),
-        ``best_class`` and ``best_class_score`` (with more than two classes and the AUC:
-        the class that the column predicts best, and its AUC), ``suspicious``.
+        constants, and if there are too few rows), ``std`` over the folds, ``note``
+        (columns that have the same content as y, that number the rows or have a
+        different number in every row, by which the rows are sorted, that identify
+        groups of rows, dates, and numbers that are written as text, with a currency, a
+        unit or thousands, which are read), ``means_missing`` (values that probably mean
+        missing, such as ``.`` among numbers or −99), ``best_class`` and
+        ``best_class_score`` (with more than two classes and the AUC: the class that the
+        column predicts best, and its AUC), ``suspicious``. ``attrs["n_folds"]`` is the
+        number of folds.
 
     See Also
     --------
@@ -199,7 +214,8 @@ def column_scores(
             "that the target was read."
         )
     missing = table.isna().mean().tolist()
-    table, y = table[known], y[known]
+    written = written_numbers(table)
+    table, y = with_numbers(table, written)[known], y[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
     groups = None if groups is None else read_groups(groups, len(known))[known]
@@ -214,7 +230,9 @@ def column_scores(
         of_class = class_auc_scorers(y[rows], FEWEST_OF_CLASS)
         scorers |= {f"class {label}": each for label, each in of_class.items()}
     every = Rows(len(y), None if task == "regression" else y, groups)
-    folds = inner_splits(every.take(rows), cv, random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class of one row has no scores
+        folds = inner_splits(every.take(rows), cv, random_state)
     X_none = np.zeros((len(rows), 1))
     constant = _mean_scores(constant_model(task), X_none, y[rows], scorers, folds)
     chance = constant["score"][0]
@@ -232,6 +250,9 @@ def column_scores(
         score, std = own.get("score", (np.nan, np.nan))
         of_each = ((own[f"class {label}"][0], label) for label in of_class if own)
         top, label = max(of_each, default=(np.nan, ""))
+        note = _note(table[column], kind, y, task)
+        if column in written and note not in (CONSTANT, SAME_CONTENT):
+            note = WRITTEN
         lines.append(
             {
                 "column": column,
@@ -240,7 +261,7 @@ def column_scores(
                 "missing": share,
                 "score": score,
                 "std": std,
-                "note": _note(table[column], kind, y, task),
+                "note": note,
                 "means_missing": ", ".join(means_missing(table[column])),
                 "best_class": label,
                 "best_class_score": top,
@@ -248,14 +269,16 @@ def column_scores(
         )
     panel = group_columns(table)
     for line in lines:
-        if line["column"] in panel and line["note"] in ("", SORTED):
+        if line["column"] in panel and line["note"] in ("", *SORTED):
             line["note"] = GROUPS
     found = pd.DataFrame(lines).sort_values(
         "score", ascending=False, kind="stable", ignore_index=True
     )
     highest = found[["score", "best_class_score"]].max(axis=1)
     way = (highest - chance) / (best_score(scorer) - chance)
-    return found.assign(suspicious=way >= SUSPICIOUS[task])
+    found = found.assign(suspicious=way >= SUSPICIOUS[task])
+    found.attrs["n_folds"] = len(folds)
+    return found
 
 
 def _column_type(column: pd.Series) -> str:
@@ -270,19 +293,24 @@ def _column_type(column: pd.Series) -> str:
         return "date"
     if flags or n_values <= MOST_CATEGORIES:
         return "category"
-    spaced = values.astype(str).str.contains(r"\s").any()
+    spaced = values.astype(str).str.contains(r"\s").any() or _mostly_numbers(values)
     return "identifier" if n_values == len(values) and not spaced else "text"
+
+
+def _mostly_numbers(values: pd.Series) -> bool:
+    """Return whether most values are numbers, which may be written as text."""
+    return number_format(values, MOSTLY) is not None
 
 
 def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     """Return a remark on the content of a column, if there is one to make."""
     values = column.dropna()
     if kind == "constant":
-        return CONSTANT
-    own = y[column.notna().to_numpy()]
-    if len(np.unique(own)) > 1 and _same_content(values, own, task):
+        return EMPTY if values.empty else CONSTANT
+    if has_same_content(column, y, task):
         return SAME_CONTENT
-    if kind == "date":
+    dated = kind == "number" and is_date(column.name, column)
+    if kind == "date" or (dated and values.min() > LAST_YEAR):
         return DATES[0]
     unique = kind == "identifier"
     if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
@@ -296,11 +324,16 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     unique |= kind == "text" and rows is not None and values.is_unique
     if unique:
         return UNIQUE if rows is None else FOLLOWS_ROWS
-    if kind == "number" and is_date(column.name, column):
+    if dated:
         return DATES[1]
     if _identifies_groups(values, kind):
         return GROUPS
-    return "" if rows is None else SORTED
+    if kind == "text" and _mostly_numbers(values):
+        limits = values[values.astype(str).str.match(LIMIT)]
+        if len(limits):
+            return f"{LIMITS} {limits.iloc[0]}"
+    increasing = values.is_monotonic_increasing or values.is_monotonic_decreasing
+    return "" if rows is None else SORTED[not increasing]
 
 
 def _identifies_groups(values: pd.Series, kind: str) -> bool:
@@ -315,8 +348,7 @@ def _identifies_groups(values: pd.Series, kind: str) -> bool:
     words = values.astype(str)
     if kind != "text" or words.str.contains(r"\s").any():
         return False
-    numbers = pd.to_numeric(words, errors="coerce").notna().mean()
-    return named or (share >= SHARE_OF_WORDS and bool(numbers <= MOSTLY))
+    return named or (share >= SHARE_OF_WORDS and not _mostly_numbers(words))
 
 
 def group_columns(table: pd.DataFrame) -> list[str]:
@@ -325,6 +357,8 @@ def group_columns(table: pd.DataFrame) -> list[str]:
     They do by content and name, or in a panel: the rows of a group follow one another,
     each with another date or year, which other groups have as well.
     """
+    written = written_numbers(table)
+    table = with_numbers(table, written)
     times = [table[name] for name in table if is_date(name, table[name])]
     times = [time for time in times if 2 * time.nunique() <= len(time)]
 
@@ -338,19 +372,23 @@ def group_columns(table: pd.DataFrame) -> list[str]:
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
         return any(not pair.duplicated().any() for pair in pairs)
 
-    return [str(name) for name, column in table.items() if identifies(column)]
+    found = (name for name, column in table.items() if identifies(column))
+    return [str(name) for name in found if name not in written]
 
 
-def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
-    """Return whether a column determines y and is determined by it."""
+def has_same_content(column: pd.Series, y: np.ndarray, task: Task) -> bool:
+    """Return whether a column determines y and is determined by it, where it is."""
+    values, y = column.dropna(), y[column.notna().to_numpy()]
     if task == "regression":
         if not pd.api.types.is_numeric_dtype(values):
             return False
         numbers = values.to_numpy(float)
-        vary = bool(np.ptp(numbers) and np.ptp(y))
+        vary = len(y) > 2 and bool(np.ptp(numbers) and np.ptp(y))
         return vary and bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
     pairs = pd.DataFrame({"value": values.to_numpy(), "y": y}).drop_duplicates()
-    return not (pairs["value"].duplicated().any() or pairs["y"].duplicated().any())
+    return len(pairs) > 1 and not (
+        pairs["value"].duplicated().any() or pairs["y"].duplicated().any()
+    )
 
 
 def means_missing(column: pd.Series) -> list[str]:
@@ -368,14 +406,20 @@ def means_missing(column: pd.Series) -> list[str]:
         for end, inner in ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1])):
             if end not in SENTINELS or len(inner) < 2 or (values == end).sum() < 2:
                 continue
-            far = np.abs(inner - end).min() > max(np.ptp(inner), 1.0)
-            if far or end < -1 < 0 <= inner[0]:
+            gap = np.abs(inner - end).min()
+            far = gap > max(np.ptp(inner), 1.0)
+            # Ages do not begin at 18 and have -1 as well, counts may.
+            far |= end < 0 <= inner[0] and (end < -1 or gap > 2 * np.diff(inner).max())
+            if far:
                 found.append(f"{end:g}")
         return found
     if not is_text(column):
         return []
     words = values.astype(str).str.strip()
-    text = words[pd.to_numeric(words, errors="coerce").isna()]
+    how = number_format(words, MOSTLY)
+    text = words
+    if how is not None:
+        text = words[words.map(partial(read_number, how=how)).isna()]
     if text.str.match(LIMIT).any():
         return []
     if 0 < len(text) <= MOSTLY * len(words) and text.nunique() <= MOST_WORDS:

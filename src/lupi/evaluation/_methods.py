@@ -266,25 +266,37 @@ def find_method(name: str, task: Task = "classification") -> Method:
     """Return the method with a class name or its kebab form.
 
     ``Classifier`` and ``Regressor`` may be left out: ``"ipl"`` is the classifier or
-    the regressor of that name, depending on the task.
+    the regressor of that name, depending on the task. So may hyphens, and ``svm+`` is
+    ``svc-plus`` or ``svr-plus``.
 
     Examples
     --------
     >>> find_method("svc-plus").name, find_method("ipl", "regression").name
     ('SVCPlus', 'IPLRegressor')
+    >>> find_method("svm+").name, find_method("hedged_distillation").name
+    ('SVCPlus', 'HedgedDistillationClassifier')
     """
     ending = {"classification": "Classifier", "regression": "Regressor"}[task]
-    methods = all_methods()
+    methods = sorted(all_methods(), key=lambda method: method.task != task)
+    machine = {"classification": "svc", "regression": "svr"}[task]
+    given = {_letters(name), _letters(name).replace("svm", machine)}
+    known = []
     for method in methods:
         short = method.name.removesuffix(ending)
-        if name in (method.name, method.kebab, short, _kebab(short)):
+        if {_letters(method.name), _letters(short)} & given:
             return method
-    known = [method.name for method in methods] + [method.kebab for method in methods]
+        known += [_kebab(short), method.kebab, method.name]
     near = [each for each in known if name and name.lower() in each]
-    near = near or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    typed = name.replace("svm", machine)
+    near = near or difflib.get_close_matches(typed, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
-    names = ", ".join(method.kebab for method in methods if method.comparable)
-    raise ValueError(f"There is no method {name!r}.{hint} The methods are {names}.")
+    listed = ", ".join(method.kebab for method in all_methods() if method.comparable)
+    raise ValueError(f"There is no method {name!r}.{hint} The methods are {listed}.")
+
+
+def _letters(name: str) -> str:
+    """Return a name without what separates its words."""
+    return re.sub(r"[\W_]", "", name.lower().replace("+", "plus").replace("δ", "delta"))
 
 
 def as_list(methods: Any) -> list[Any]:

@@ -24,7 +24,8 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_predict
 
-from lupi.base._rows import dense, take_rows, with_iso_date
+from lupi._words import listed_columns
+from lupi.base._rows import dense, take_rows, with_iso_date, with_numbers
 from lupi.evaluation._prepare import make_transformer
 
 DATE = re.compile(
@@ -34,6 +35,7 @@ DATE = re.compile(
 SHORT_YEAR = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?!\d)")
 # Years, or years with a fraction, have such names.
 YEAR = re.compile(r"year|yr|date", re.IGNORECASE)
+FIRST_YEAR, LAST_YEAR = 1800, 2100
 # Rank correlation with the number of the row above which a column is in their order.
 IN_ORDER = 0.9
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
@@ -125,17 +127,33 @@ def date_columns(table: Any) -> list[str]:
 
 
 def is_date(name: Any, column: pd.Series) -> bool:
-    """Return whether a column has dates, or years of the rows.
+    """Return whether a column has dates, also such as 20190131, or years of the rows.
 
-    Other years than "year", as those of construction, are times of the rows only if
+    Other years than "year", as those of construction, are only years of the rows if
     these are in their order.
     """
     if not pd.api.types.is_numeric_dtype(column):
         return as_dates(column) is not None and with_short_year(column) is None
     values = column.dropna()
-    years = values.between(1800, 2100).all()
-    if not YEAR.search(str(name)) or values.empty or not years:
+    if values.empty:
         return False
+    if (values // 10_000).between(FIRST_YEAR, LAST_YEAR).all() and not (
+        values % 1
+    ).any():
+        words = values.astype("int64").astype(str)
+        return bool(
+            pd.to_datetime(words, format="%Y%m%d", errors="coerce").notna().all()
+        )
+    if not YEAR.search(str(name)) or not values.between(FIRST_YEAR, LAST_YEAR).all():
+        return False
+    return _times_rows(name, column)
+
+
+def _times_rows(name: Any, column: pd.Series) -> bool:
+    """Return whether dates or years are times of the rows, by their name or order.
+
+    Others, such as dates of birth and years of construction, are features.
+    """
     return bool(YEAR.fullmatch(str(name))) or _in_order(column) > IN_ORDER
 
 
@@ -148,10 +166,10 @@ def _in_order(column: pd.Series) -> float:
 
 
 def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
-    """Return the columns of dates and years without gaps, the best times first.
+    """Return the dates and years that are times of the rows, the best ones first.
 
-    These are columns in the order of the rows, then the earliest dates, then years, the
-    finest first.
+    They have no gaps. Columns in the order of the rows come first, then the earliest
+    dates, then years, the finest first.
     """
 
     def place(name: str) -> tuple[bool, float, int]:
@@ -160,7 +178,24 @@ def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[st
         in_order = _in_order(columns[name]) > IN_ORDER
         return not in_order, start, -len(np.unique(times))
 
-    return sorted((name for name in dates if columns[name].notna().all()), key=place)
+    complete = (name for name in dates if columns[name].notna().all())
+    found = [name for name in complete if _times_rows(name, columns[name])]
+    return sorted(found, key=place)
+
+
+def unordered_dates(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
+    """Return the columns of dates that are no times of the rows by name or order."""
+    return [name for name in dates if not _times_rows(name, columns[name])]
+
+
+def unordered_words(names: list[str]) -> str:
+    """Return a sentence on columns of dates in which the rows are not ordered."""
+    has, its = ("has", "its") if len(names) == 1 else ("have", "their")
+    return (
+        f"{listed_columns(names, most=4)} {has} dates, and the rows are not in {its} "
+        "order: if a date is the time of a row, and not, say, a date of birth, it can "
+        "make splits by time."
+    )
 
 
 def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:
@@ -227,10 +262,13 @@ def _codes(column: pd.Series) -> np.ndarray:
 
 
 def columns_of(table: Any, names: list[str]) -> Iterator[tuple[str, pd.Series]]:
-    """Yield the columns of a table with their names; none of a sparse matrix."""
+    """Yield the columns of a table with their names; none of a sparse matrix.
+
+    Numbers that are written as text are read.
+    """
     if table is None or sp.issparse(table):
         return
-    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+    frame = with_numbers(pd.DataFrame(table))
     for number, name in enumerate(names):
         yield name, frame.iloc[:, number]
 

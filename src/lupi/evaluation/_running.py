@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from lupi.base._rows import is_data_frame
 
 CHECKPOINT_FORMAT = "lupi-checkpoint-1"
 SECONDS_BETWEEN_LINES = 10.0
+# When a line was printed, if several works are the parts of one run.
+_printed: ContextVar[list[float] | None] = ContextVar("lupi_printed", default=None)
 
 
 def fingerprint(*parts: Any) -> str | None:
@@ -219,6 +222,16 @@ def _progress_bar(
         yield lambda: bar.advance(task)
 
 
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Count the seconds between lines over all works of this block."""
+    token = _printed.set([time.monotonic()])
+    try:
+        yield
+    finally:
+        _printed.reset(token)
+
+
 def _progress_lines(
     title: str, total: int, completed: int, *, last: bool
 ) -> Callable[[], None]:
@@ -227,14 +240,14 @@ def _progress_lines(
     The ``last`` count is printed in any case, or only if it is time.
     """
     done, start = completed, time.monotonic()
-    printed = start
+    printed = _printed.get() or [start]
 
     def step() -> None:
-        nonlocal done, printed
+        nonlocal done
         done += 1
         now = time.monotonic()
-        if now - printed >= SECONDS_BETWEEN_LINES or (last and done == total):
-            printed = now
+        if now - printed[0] >= SECONDS_BETWEEN_LINES or (last and done == total):
+            printed[0] = now
             left = (now - start) / (done - completed) * (total - done)
             said = f"{title}: {done} of {total}, about {left:.0f} s left"
             print(said, file=sys.stderr, flush=True)

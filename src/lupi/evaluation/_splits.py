@@ -601,6 +601,7 @@ def inner_splits(rows: Rows, n_folds: int, seed: int) -> Pairs:
         n_folds = max(2, min(n_folds, rarest))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:
+        n_folds = max(2, min(n_folds, number))
         splitter = KFold(n_folds, shuffle=True, random_state=seed)
     return list(splitter.split(np.zeros((number, 1)), strata, groups))
 

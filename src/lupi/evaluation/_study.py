@@ -721,18 +721,18 @@ class Study:
     def _later_share(self) -> float | None:
         """Return the share of the rows without y after the median of those with y.
 
-        Without times these are those of a column of dates; None if there is none.
+        Without times these are those of a column; None if none has times of the rows.
         """
         if self.drawn["times"] is not None:
             times = self.drawn["times"][0]
         else:
-            from lupi.evaluation._order import columns_of, date_columns, read_time
+            from lupi.evaluation import _order
 
-            dates = date_columns(self.X)
+            columns = dict(_order.columns_of(self.X, column_names(self.X, "x")))
+            dates = _order.times_of_rows(columns, _order.date_columns(self.X))
             if not dates:
                 return None
-            column = dict(columns_of(self.X, column_names(self.X, "x")))[dates[0]]
-            times, _ = read_time(column, len(self.y), dates[0])
+            times, _ = _order.read_time(columns[dates[0]], len(self.y), dates[0])
         middle = np.nanmedian(times[self.has_y])
         return float(np.nanmean(times[~self.has_y] > middle))
 

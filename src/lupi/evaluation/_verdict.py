@@ -28,6 +28,7 @@ import pandas as pd
 from lupi._words import (
     argument,
     listed,
+    listed_columns,
     number,
     numbers,
     percent,
@@ -35,7 +36,7 @@ from lupi._words import (
     together,
 )
 from lupi.evaluation._methods import ARMS
-from lupi.evaluation._order import LEVEL
+from lupi.evaluation._order import LEVEL, unordered_words
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
     FEWEST_SPLITS,
@@ -62,7 +63,7 @@ FAILED = "failed"
 
 # What the oracle is, wherever a sentence may be quoted alone.
 HAS_X = ", a model that has X* when predicting,"
-LEAK_WORDS = (
+ALMOST_PERFECT = (
     f"Careful: the oracle{HAS_X} is almost perfect: X* may contain the target itself "
     "(a leak)."
 )
@@ -340,7 +341,8 @@ class Verdict:
         The kind of verdict of each method.
     leak : bool
         True when a model that has X* when predicting is perfect and the one without
-        it is not: X* then likely contains the target.
+        it is not, so that X* likely contains the target, or when a column of X* has
+        the same content as the target.
     nothing_to_gain : bool
         True when there is no evidence that X* helps, and the gain and that of a model
         that has X* when predicting, which does not lose, are negligible, with 95 %
@@ -395,6 +397,7 @@ def judge(
         headline = "No verdict: no method could be fitted."
         return Verdict(FAILED, headline, "See the failures.", None, kinds)
     several = len(ran) > 1
+    leak = bool(ran["leak"].any() or settings.get("same"))
     corrected = f", corrected for {len(ran)} methods" * several
     helping = ran[ran["verdict"] == HELPS]
     nothing, rows = False, None
@@ -484,10 +487,12 @@ def judge(
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
-            sentence += (
-                f" The {oracle} gains {with_interval(best, 'gap', p)}: X* contains "
-                "information that this model does not get from X."
-            )
+            sentence += f" The {oracle} gains {with_interval(best, 'gap', p)}"
+            if not leak:
+                sentence += (
+                    ": X* contains information that this model does not get from X"
+                )
+            sentence += "."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
@@ -514,12 +519,24 @@ def judge(
             f"from {blocks}"
         )
     sentence += f".{_about_data(settings)}"
-    leak = bool(ran["leak"].any())
     if leak:
-        sentence += f" {LEAK_WORDS}"
+        sentence += f" {leak_words(settings)}"
     size = _size(settings)
     headline = size + headline[0].lower() + headline[1:] if size else headline
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
+
+
+def leak_words(settings: Mapping[str, Any]) -> str:
+    """Return a warning of X* that contains the target, or may contain it."""
+    if not settings.get("same"):
+        return ALMOST_PERFECT
+    return f"Careful: {_same_content(settings)} (a leak)."
+
+
+def _same_content(settings: Mapping[str, Any]) -> str:
+    same = settings["same"]
+    has = "has" if len(same) == 1 else "have"
+    return f"{listed_columns(same, most=4)} {has} the same content as the target"
 
 
 def _size(settings: Mapping[str, Any]) -> str:
@@ -703,7 +720,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
         ordered = sorted(ordered, key=lambda name: name != settings["target"])
-        order = f" {listed(ordered, most=4)} {verb} on the order of the rows"
+        order = f" {listed_columns(ordered, most=4)} {verb} on the order of the rows"
         if settings["target"] in ordered:
             said += (
                 f" Careful:{order}. If the rows are ordered in time, random splits are "
@@ -722,6 +739,9 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                     f"corrected p {_p(p)})"
                 )
             said += f"{order}{found}."
+    unordered = settings.get("order", {}).get("dates")
+    if unordered and settings["splits"]["kind"] != "time":
+        said += f" {unordered_words(unordered)}"
     group = settings.get("possible", {}).get("group")
     if group:
         said += (
@@ -748,16 +768,16 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     implied = settings.get("computable", {})
     if implied:
         said += (
-            f" {listed(implied, most=4)} can be computed from X (cross-validated R² at "
-            "least 0.99), so that no later measurement is needed."
+            f" {listed_columns(implied, most=4)} can be computed from X "
+            "(cross-validated R² at least 0.99), so that no later measurement is "
+            "needed."
         )
     return said
 
 
 def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
-    beside = ", which the interval is not" if corrected else ""
-    p = f", one-sided p {_p(line['p_helps'])}{corrected}{beside}"
+    p = f", one-sided p {_p(line['p_helps'])}"
     controls = [line[f"control{end}"] for end in ("", "_low", "_high")]
     controls.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
     against = [f" against {ARMS[control].label}" for control in controls]
@@ -767,6 +787,8 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
         # The control of the estimate is named once, and the other one of p.
         against = [against[0], "", "", against[3]]
     p += against.pop()
+    if corrected:
+        p += f"{corrected}; the interval is not corrected"
     return (
         "The gain, the smallest of the differences before rounding to without X*, "
         "shuffled X* and X as "
@@ -906,6 +928,10 @@ def next_steps(
     methods, full = comparison.methods, comparison.full_size
     sizes = [comparison] if full is None else [comparison, full]
     useless = [_is_useless(own) for own in sizes]
+    if settings.get("same"):
+        return [
+            f"Leave {listed_columns(settings['same'])} out: {_same_content(settings)}."
+        ]
     steps = []
     if verdict.leak:
         steps.append(

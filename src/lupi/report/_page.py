@@ -25,7 +25,7 @@ from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import unlike_words
-from lupi.evaluation._verdict import LEAK_WORDS
+from lupi.evaluation._verdict import leak_words
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -113,7 +113,7 @@ def build_page(
 
     settings, verdict = comparison.settings, comparison.verdict
     labels, made = settings["labels"], settings.get("made", {})
-    warnings = [LEAK_WORDS] if verdict.leak else []
+    warnings = [leak_words(comparison.settings)] if verdict.leak else []
     if labels["auc"] is not None and labels["auc"] > WARN_ABOVE:
         warnings.append(unlike_words(labels))
     charts = [] if gains is None else [_gains_chart(gains, w) for w in (WIDE, NARROW)]

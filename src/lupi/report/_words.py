@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed, number, numbers, percent, together
+from lupi._words import listed, listed_columns, number, numbers, percent, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_SPLITS, FEWEST_WINDOWS
@@ -741,7 +741,7 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         words = "told apart from the others by X and X* with an AUC of"
         words = f"{words} {auc:.2f} (0.5: no difference found)"
         alike = [("Rows without outcome", words)]
-    features = f"{len(known)}: {listed(known, most=12)}"
+    features = f"{len(known)}: {listed_columns(known, most=12)}"
     time = settings["splits"].get("time")
     if time is not None and time not in known:
         features += f"; {time} makes the splits and is not used to predict"
@@ -750,7 +750,10 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Rows", rows),
         *alike,
         ("Known when predicting (X)", features),
-        ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
+        (
+            "Privileged (X*)",
+            f"{len(privileged)}: {listed_columns(privileged, most=12)}",
+        ),
         ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
         ("Splits", split_words(settings)),
         ("Search", candidates),

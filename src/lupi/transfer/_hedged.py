@@ -744,7 +744,8 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         labelled rows are a random sample of all rows. The coverage of one fitted model
         differs from it: with 60 labelled rows and ``coverage=0.9`` by a standard
         deviation of about 0.04. The interval is as wide where y is hard to predict as
-        elsewhere.
+        elsewhere. A pipeline has it as
+        ``model[-1].predict_interval(model[:-1].transform(X))``.
 
         Parameters
         ----------
@@ -783,8 +784,9 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         if not hasattr(self, "errors_"):
             raise ValueError(
                 "This model has no errors out of fold, from which intervals are made: "
-                "it was fitted to a single labelled row (or group), or saved by "
-                "version 0.1. Fit it again, with more labelled rows."
+                "it was fitted to a single labelled row (or group), or saved by a "
+                "version of lupi without intervals. Fit it again, with more labelled "
+                "rows."
             )
         errors, weight = self.errors_
         # The new row has the mean weight, 1.
