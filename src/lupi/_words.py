@@ -31,8 +31,8 @@ def signed(value: float, *beside: float, most: int = 9) -> str:
     (['+0.0005', '−0.0007', '+0.0011'], ['−0.0020', '−0.0040', '+0.0003'])
     >>> together(-0.00046, -0.0047, 0.0034), together(0.0001, float("nan"), None)
     (['−0.0005', '−0.0047', '+0.0034'], ['+0.0001', '–', '–'])
-    >>> together(-0.00002, -0.0053, 0.0050)
-    ['−0.00002', '−0.0053', '+0.0050']
+    >>> together(-0.00002, -0.0053, 0.0050), together(-0.0005, -0.0016, 0.000008)
+    (['−0.00002', '−0.0053', '+0.0050'], ['−0.0005', '−0.0016', '+0.0000'])
     """
     if value is None or math.isnan(value):
         return "–"
@@ -43,27 +43,23 @@ def signed(value: float, *beside: float, most: int = 9) -> str:
         values = known or [value]
         sizes = [*map(abs, values), (max(values) - min(values)) / 10]
         small = [each for each in sizes if TINY <= each < 0.0005]
-        digits = min(_first_digit(min(small)), most) if small else 3
+        digits = -int(f"{min(small):.0e}".partition("e")[2]) if small else 3
+        digits = min(digits, most)
         # A small loss keeps its sign: with p above 0.5, +0.000 would be misread.
-        value = value if abs(value) >= TINY else 0.0
-        if value and not round(value, digits):
-            digits = _first_digit(abs(value))
-        text = f"{value:+.{digits}f}"
+        text = f"{value if abs(value) >= TINY else 0.0:+.{digits}f}"
     return text.replace("-", "−")
 
 
-def _first_digit(value: float) -> int:
-    """Return the number of decimals of the first digit of a small number."""
-    return -int(f"{value:.0e}".partition("e")[2])
+def together(value: float, *ends: float) -> list[str]:
+    """Return a difference and its interval, whose ends have one number of decimals.
 
-
-def together(*values: float) -> list[str]:
-    """Return a difference and its interval, with one number of decimals.
-
-    A value near zero does not give the others five.
+    One near zero does not give the others five; the difference keeps its first digit.
     """
+    values = (value, *ends)
     large = any(each is not None and abs(each) >= 0.001 for each in values)
-    return [signed(each, *values, most=4 if large else 9) for each in values]
+    said = [signed(each, *values, most=4 if large else 9) for each in values]
+    small = large and TINY <= abs(value) < 0.00005
+    return [signed(value), *said[1:]] if small else said
 
 
 def number(value: float, *beside: float) -> str:
@@ -93,16 +89,16 @@ def numbers(*values: float) -> list[str]:
     return [number(round(each, 3) if visible else each) for each in values]
 
 
-def percent(share: float) -> str:
+def percent(share: float, less: str = "less than") -> str:
     """Return a share in per cent; one that is not zero is not rounded to it.
 
     Examples
     --------
     >>> from lupi._words import percent
-    >>> percent(0.47), percent(0.004)
-    ('47 %', 'less than 1 %')
+    >>> percent(0.47), percent(0.004), percent(0.004, "<"), percent(0)
+    ('47 %', 'less than 1 %', '< 1 %', '0 %')
     """
-    return f"{round(100 * share) or 'less than 1'} %"
+    return f"{round(100 * share) or (f'{less} 1' if share else 0)} %"
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:

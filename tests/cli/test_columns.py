@@ -187,6 +187,7 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
             "outcome": outcome,
         }
     )
+    table.loc[[13, 26], "age"] = "unknown"
     table.to_csv("dirty.csv", index=False)
     found = scores("dirty.csv")
     assert found["note"].fillna("").to_dict() == {
@@ -200,20 +201,20 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
         "smoker": "",
         "sick": "has the same content as the target",
     }
-    missing = {"age": ".", "weight": "-99", "smoker": "unknown"}
+    missing = {"age": "., unknown", "weight": "-99", "smoker": "unknown"}
     assert found["means_missing"].dropna().astype(str).to_dict() == missing
     said = " ".join(capsys.readouterr().out.split())
-    assert "“.” may stand for no value" in said
+    assert "“.” and “unknown” may stand for no value" in said
     assert "born has dates, and the rows are not in its order" in said
     command = said.partition("next lupi ")[2]
-    for word in ("--time visit", "--missing=.", "--missing=-99", "--missing=unknown"):
+    options = ["--missing=.", "--missing=-99", "--missing=unknown"]
+    for word in ("--time visit", *options):
         assert word in command
     for name in ("number", "row", "site", "sick"):
         assert name in command.partition("--drop")[2]
     # The suggested values are read as missing, and text becomes numbers.
-    options = ["--missing=.", "--missing=-99", "--missing=unknown"]
     clean = scores("dirty.csv", *options)
-    assert "7 values of age are taken as missing" in capsys.readouterr().out
+    assert "9 values of age are taken as missing" in capsys.readouterr().out
     assert clean.at["age", "type"] == "number"
     assert clean["means_missing"].isna().all()
     # A model remembers them, and its card says so.
@@ -460,50 +461,38 @@ def test_the_number_of_the_row_is_a_sentence_and_no_option(
     assert "--time" not in command
 
 
-def money(n=300):
-    """Return prices that settle an outcome, and other numbers written as text."""
-    rng = np.random.default_rng(0)
-    price, share = rng.normal(2000, 300, n), rng.uniform(0, 100, n)
-    table = pd.DataFrame(
-        {
-            "price": [f"${value:,.2f}" for value in price],
-            "share": [f"{value:.1f}%" for value in share],
-            "size": [f"{value:,.0f}" for value in rng.permutation(n) + 19_000],
-            "weight": [f"{value:.0f} kg" for value in rng.normal(70, 10, n)],
-            "dose": [
-                f"{value:.1f}".replace(".", ",") for value in rng.normal(10, 2, n)
-            ],
-            "later": price + 300 * rng.normal(size=n),
-        }
-    )
-    noise = rng.normal(size=n)
-    return table.assign(outcome=np.where(price + 30 * noise > 2000, "b", "a")), price
-
-
-def test_numbers_written_as_text_are_numbers_and_no_groups(
+def test_numbers_written_as_text_are_named_and_no_identifiers_or_groups(
     tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    table, price = money()
-    table.to_csv("money.csv", index=False)
-    table.assign(price=price.round(2)).to_csv("plain.csv", index=False)
-    found = scores("money.csv")
+    rng, n = np.random.default_rng(0), 120
+    values, twice = rng.permutation(n), rng.permutation(n) // 2
+    table = pd.DataFrame(
+        {
+            "price": [f"${1000 + k:,}.50" for k in values],
+            "size": [f"{1000 + k:,}" for k in twice],
+            "share": [f"{k / 10}%" for k in twice],
+            "dose": [f"{k}".replace(".", ",") for k in twice / 4],
+            "weight": [f"−{k} kg" if k % 9 else "7 lb" for k in values],
+            # Not these: codes, and words.
+            "flat": [f"{k}{'ABC'[k % 3]}" for k in twice],
+            "remark": [f"see {k}" if k else " " * 5000 for k in values],
+            "outcome": rng.choice(["a", "b"], n),
+        }
+    )
+    table.to_csv("rows.csv", index=False)
+    found = scores("rows.csv")
     said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
-    written = ["price", "share", "size", "weight", "dose"]
-    assert set(found.loc[written, "note"]) == {"numbers written as text"}
-    assert set(found["type"]) == {"number"}
+    written = found["note"] == "numbers written as text"
+    names = ["price", "size", "share", "dose", "weight"]
+    assert set(found.index[written]) == set(names)
+    assert set(found.loc[names, "type"]) == {"text"}
+    # Of another unit, and no words.
+    assert found["means_missing"].isna().all()
+    assert "have numbers written as text, and are used as text." in said
+    assert 'table["price"].str.replace(r"[$,]", "", regex=True)' in said
     assert "--drop" not in command
-    assert "--group" not in command
-    assert "Numbers written as text are read as numbers: $" in said
-    # They are scored as the numbers that they are.
-    plain = scores("plain.csv")
-    assert found.at["price", "score"] == plain.at["price", "score"] > 0.9
-    capsys.readouterr()
-    compared = ["compare", "money.csv", "-t", "outcome", "-p", "later", "--quick"]
-    assert main([*compared, "--cv", "2", "--no-model", "--jobs", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "identifies groups" not in said
-    assert "Numbers written as text are read as numbers" in said
+    assert "--group flat" in command
 
 
 def test_a_value_that_other_columns_have_as_well_is_named_and_not_suggested(
@@ -514,14 +503,14 @@ def test_a_value_that_other_columns_have_as_well_is_named_and_not_suggested(
     table = pd.DataFrame({"age": rng.integers(18, 90, 300), "outcome": range(300)})
     table["income"] = rng.integers(20_000, 90_000, 300)
     table["balance"] = rng.integers(-40, 40, 300)
-    table.loc[:9, "age"], table.loc[20:29, "income"] = -1, 999_999
+    table.loc[:9, "age"], table.loc[20:29, "income"] = -1, 9_999_999
     table["outcome"] = rng.integers(0, 2, 300)
     table.to_csv("rows.csv", index=False)
     found = scores("rows.csv")["means_missing"].dropna().astype(int)
-    assert found.to_dict() == {"age": -1, "income": 999_999}
+    assert found.to_dict() == {"age": -1, "income": 9_999_999}
     said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
     assert "“-1” may stand for no value in age, and other columns have it as" in said
-    assert "--missing=999999" in command
+    assert "--missing=9999999" in command
     assert "--missing=-1" not in command
 
 

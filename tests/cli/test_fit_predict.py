@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
 import lupi as library
 from lupi.cli import main
@@ -149,30 +151,15 @@ def test_model_files_of_earlier_versions_have_ranges_of_numbers_alone(fitted):
     assert "has details that are not those of lupi" in done.stderr
 
 
-def test_numbers_written_as_text_are_read_as_in_training(tmp_path):
-    table = pd.DataFrame({"x": np.random.default_rng(0).normal(2000, 300, 60).round(2)})
-    table["later"] = table["y"] = table["x"]
-    table.to_csv(tmp_path / "numbers.csv", index=False)
-    text = table.assign(x=[f"${x:,.2f}" for x in table["x"]])
-    text.to_csv(tmp_path / "text.csv", index=False)
-    found = []
-    for name in ("numbers", "text"):
-        roles = [f"{name}.csv", "-t", "y", "-p", "later", "-o", f"{name}.skops"]
-        assert lupi_here("fit", *roles, cwd=tmp_path).returncode == 0
-        asked = "predict", f"{name}.skops", f"{name}.csv", "-o", "-"
-        done = lupi_here(*asked, cwd=tmp_path)
-        assert "note" not in done.stderr
-        found.append(pd.read_csv(io.StringIO(done.stdout)))
-    pd.testing.assert_frame_equal(*found)
-    text.assign(x="$99,000").to_csv(tmp_path / "text.csv", index=False)
-    done = lupi_here(*asked, cwd=tmp_path)
-    assert "60 of 60 rows have values outside of the training range of x" in done.stderr
-    text.assign(x="€2,000.00").to_csv(tmp_path / "text.csv", index=False)
-    done = lupi_here(*asked, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "has '€2,000.00', but the model was fitted on numbers that are written" in (
-        done.stderr
-    )
+def test_a_bar_in_a_parameter_divides_no_cell_of_the_card(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    student = Pipeline([("a|b", LogisticRegression())])
+    model = library.GeneralizedDistillationClassifier(student)
+    library.save(model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]), "model.skops")
+    assert main(["card", "model.skops", "-o", "card.md"]) == 0
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    (line,) = (line for line in card.splitlines() if line.startswith("| student |"))
+    assert len(re.split(r"(?<!\\)\|", line)) == 4
 
 
 def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):

@@ -94,6 +94,12 @@ def test_other_containers_and_rows_without_y():
     pd.testing.assert_frame_equal(column_scores(longer, target), expected)
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int8", "UInt8", "Int8"])
+def test_small_types_of_numbers_are_no_dates(kind):
+    table = pd.DataFrame({"count": np.arange(N) % 100}, dtype=kind)
+    assert column_scores(table, Y)["note"].to_list() == [""]
+
+
 def test_groups_stay_in_one_fold():
     # The column names the group, and the group settles y: nothing is left to predict.
     group = np.arange(N) // 20

@@ -212,6 +212,8 @@ def test_another_seed_is_advised_where_p_is_near_the_level(p, near):
     assert (result.next_steps()[-1] == said) == near
     shell = result.next_steps(command_line=True)[-1]
     assert shell.endswith("compare with --seed 1 as well.") == near
+    result.settings["same"] = ["p"]
+    assert result.next_steps() == ["Leave p out: p has the same content as the target."]
 
 
 def test_a_loss_with_any_privileged_information_is_not_said_of_x_star():
@@ -298,7 +300,9 @@ def test_a_column_that_is_the_target_is_named_and_left_out_first(task):
     assert "that this model does not get from X" not in str(result.verdict)
     assert result.next_steps() == [f"Leave same out: {said}."]
     assert f"{said} (a leak)" in render_html(result)
-    without = compare(X, y, later[["other"]], **options)
+    # Five values are that of both classes, or on one line, by chance.
+    later["same"] = later["same"].where(later.index < 5)
+    without = compare(X, y, later, **options)
     assert not without.verdict.leak
     assert said not in str(without.verdict)
 
@@ -332,6 +336,19 @@ def test_suggested_sizes_have_splits():
     assert possible(y[:300], time=np.arange(300), cv=5)["train_size"] == 60
     # Rows that are sorted by class are not ordered in time.
     assert not possible(np.sort(y))["time"]
+
+
+def test_columns_of_text_are_groups_unless_they_are_numbers():
+    rng = np.random.default_rng(0)
+    twice, y = rng.permutation(200) // 2, rng.integers(0, 2, 200)
+    options = {"methods": FirstColumn(), "progress": False, "cv": 2}
+    for words, group in (
+        ([f"{k}{'ABC'[k % 3]}" for k in twice], "0"),
+        ([f"${1000 + k:,}" for k in twice], None),
+    ):
+        table = pd.DataFrame({0: words, 1: rng.normal(size=200)})
+        result = compare(table, y, rng.normal(size=200), **options)
+        assert result.settings["possible"].get("group") == group
 
 
 def test_given_splits_are_not_combined_with_others():

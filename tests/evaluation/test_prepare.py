@@ -50,51 +50,6 @@ def test_privileged_rows_are_prepared_by_those_that_have_a_value():
     np.testing.assert_allclose(arms["with"][0], filled(X, TRAIN))
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        "${:,.2f}".format,
-        "{:.1f} %".format,
-        "{:,.0f}".format,
-        lambda x: f"{x:,.2f} €".translate(str.maketrans(",.", ".,")),
-        lambda x: f"{x:.3f}".replace(".", ","),
-        lambda x: f"{x:_.1f} mg/dl".replace("_", " ").replace("-", "−"),
-    ],
-    ids=["dollars", "percent", "thousands", "euros", "comma", "unit"],
-)
-def test_numbers_written_as_text_are_read(write):
-    numbers = np.round(X * [1000.0, 5.0])
-    text = pd.DataFrame({"a": [*map(write, numbers[:, 0])], "b": numbers[:, 1]})
-    result, arms = seen(text)
-    np.testing.assert_allclose(arms["with"][0], filled(numbers, TRAIN))
-    np.testing.assert_array_equal(arms["oracle"][0][:, :2], arms["with"][0])
-    # So they are when predicting, whatever the table.
-    model = result.best_estimator(method="FirstColumn")
-    expected = filled(numbers, np.arange(N))[:, 0]
-    for table in (text, pl.from_pandas(text), text.astype("string")):
-        np.testing.assert_allclose(model.decision_function(table), expected)
-    few = text.head(2).assign(a=[write(numbers[0, 0]), "7 of another unit"])
-    np.testing.assert_allclose(model.decision_function(few), [expected[0], 0.0])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [f"P{k:03}" for k in range(N)],
-        [f"{k:03}" for k in range(N)],
-        [f"{k} kg" if k % 2 else f"{k} lb" for k in range(N)],
-        [f"{k} to {k + 9}" for k in range(N)],
-        [f"{1 + k % 28}.{1 + k % 12}.2020" for k in range(N)],
-        [f"{k % 24}:{k:02}" for k in range(N)],
-    ],
-    ids=["codes", "zeros", "units", "ranges", "dates", "times"],
-)
-def test_other_text_is_not_read_as_numbers(words):
-    result, _ = seen(pd.DataFrame({"a": words, "b": X[:, 1]}))
-    steps = result.best_estimator(method="FirstColumn").named_steps["prepare"]
-    assert "writtennumbers" not in steps.named_steps
-
-
 def test_the_final_model_prepares_rows_as_the_folds_do():
     result, _ = seen()
     model = result.best_estimator(method="FirstColumn")

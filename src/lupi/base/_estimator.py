@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from scipy.special import softmax
@@ -296,7 +296,40 @@ def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
     return lambda method: _ProbabilitiesIf(method, check, method.__name__)
 
 
-class DecisionClassifier(ClassifierMixin):
+class LabelledScore:
+    """The score of scikit-learn, which needs y in every row."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of predicted labels, or the R² of predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            True labels or targets. They are needed in every row, also by models that
+            learn from rows without y: `lupi.evaluation.LabelledSplits` tests on rows
+            with y.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The score; 1 is the best.
+        """
+        missing, inherited = missing_targets(y), cast("Any", super())
+        if missing.any():
+            raise ValueError(
+                f"{type(self).__name__}.score got y without a value in "
+                f"{missing.sum()} of {len(missing)} rows, which cannot be scored. "
+                "Leave these rows out; in cross-validation, use "
+                "cv=lupi.evaluation.LabelledSplits(), whose test rows all have y."
+            )
+        return inherited.score(X, y, sample_weight)
+
+
+class DecisionClassifier(LabelledScore, ClassifierMixin):
     """Labels by decision values: of two classes by their sign, else by the largest."""
 
     classes_: np.ndarray
@@ -335,27 +368,6 @@ class DecisionClassifier(ClassifierMixin):
         """
         return self._predicted(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the predictions.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            True labels. They are needed in every row, also by models that learn from
-            rows without y: `lupi.evaluation.LabelledSplits` tests on rows with y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            The share of the rows that are predicted correctly.
-        """
-        _refuse_missing_y(y, self)
-        return super().score(X, y, sample_weight)
-
     def _predicted(self, X: Any) -> np.ndarray:
         return self._labels(self.decision_function(X))
 
@@ -364,7 +376,7 @@ class DecisionClassifier(ClassifierMixin):
         return self.classes_[(values > 0).astype(int) if one else values.argmax(axis=1)]
 
 
-class TargetRegressor(RegressorMixin):
+class TargetRegressor(LabelledScore, RegressorMixin):
     """Predictions of a regressor."""
 
     _targets: Callable[[Any], np.ndarray]  # the predicted targets, by subclasses
@@ -383,38 +395,6 @@ class TargetRegressor(RegressorMixin):
             One number for every row.
         """
         return self._targets(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the R² of the predictions.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            True targets. They are needed in every row, also by models that learn from
-            rows without y: `lupi.evaluation.LabelledSplits` tests on rows with y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            The coefficient of determination.
-        """
-        _refuse_missing_y(y, self)
-        return super().score(X, y, sample_weight)
-
-
-def _refuse_missing_y(y: Any, estimator: Any) -> None:
-    missing = missing_targets(y)
-    if missing.any():
-        raise ValueError(
-            f"{type(estimator).__name__}.score got y without a value in "
-            f"{missing.sum()} of {len(missing)} rows, which cannot be scored. Leave "
-            "these rows out; in cross-validation, use "
-            "cv=lupi.evaluation.LabelledSplits(), whose test rows all have y."
-        )
 
 
 class ScoreClassifier(DecisionClassifier):

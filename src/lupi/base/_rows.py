@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,20 +27,6 @@ else:
     pd = optional("pandas", "Putting tables together")
 
 DOTTED_DATE = re.compile(r"\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
-# Numbers written as text, by their decimal mark: a currency, thousands, a unit.
-_CURRENCY, _SIGN = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY", r"[-+−]?"
-_UNIT = rf"(?:{_CURRENCY}|[^\W\d_]|[%‰°])\D{{0,14}}\d?"
-WRITTEN = {
-    mark: re.compile(
-        rf"\s*({_SIGN})\s*({_CURRENCY})?\s*({_SIGN})\s*"
-        rf"((?:[1-9]\d{{0,2}}(?:[{other}'’\s]\d{{3}})+|0|[1-9]\d*)(?:[{mark}]\d+)?)"
-        rf"\s*({_UNIT})?"
-    )
-    for mark, other in ((".", ","), (",", "."))
-}
-# The currency, the unit and the decimal mark of all numbers of a column.
-NumberFormat = Sequence[str]
-PLAIN: NumberFormat = ("", "", ".")
 
 
 def is_data_frame(table: Any) -> bool:
@@ -338,96 +323,6 @@ class IsoDates(TransformerMixin, BaseEstimator):
         for name in X.select_dtypes(["object", "string"]):
             X[name] = X[name].map(with_iso_date)
         return X
-
-
-def read_number(cell: Any, how: NumberFormat) -> float:
-    """Return a number that is written in a format; NaN for any other text."""
-    before, unit, mark = how
-    found = WRITTEN[mark].fullmatch(str(cell))
-    if found is not None and (found[2] or "", (found[5] or "").strip()) == (
-        before,
-        unit,
-    ):
-        digits = re.sub(rf"[^\d{mark}]", "", found[4]).replace(mark, ".")
-        signs = (found[1] + found[3]).replace("−", "-")
-        return -float(digits) if "-" in signs else float(digits)
-    try:
-        return np.nan if before or unit else float(cell)
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def number_format(column: pd.Series, least: float = 1.0) -> NumberFormat | None:
-    """Return the format in which this share of the values of a column is written.
-
-    Of 1,234 and 5,678 the comma separates thousands, of 1,5 and 12,345 decimals; no
-    amount of money has three decimals.
-    """
-    counts = column.dropna().astype(str).value_counts()
-    found: Counter[NumberFormat] = Counter()
-    for place, (word, count) in enumerate(counts.items()):
-        matches = {mark: WRITTEN[mark].fullmatch(word) for mark in WRITTEN}
-        if not any(matches.values()) and not np.isnan(read_number(word, PLAIN)):
-            found[PLAIN] += count
-        for mark, match in matches.items():
-            if match is None:
-                continue
-            before, unit = match[2] or "", (match[5] or "").strip()
-            money = before or re.fullmatch(_CURRENCY, unit)
-            if not (money and match[4][-4:-3] == mark):
-                found[before, unit, mark] += count
-        if place > 99 and not found:
-            return None  # text
-    how, _ = max(found.items(), key=lambda item: item[1], default=(None, 0))
-    if how is None:
-        return None
-    known = [not np.isnan(read_number(word, how)) for word in counts.index]
-    return how if counts[known].sum() >= least * counts.sum() else None
-
-
-def written_numbers(table: Any) -> dict[str, NumberFormat]:
-    """Return the columns of text of which every value is a number, with the formats.
-
-    Text that Python reads as numbers, such as 007, is not among them.
-    """
-    found = {}
-    if isinstance(table, pd.DataFrame):
-        for name, column in table.select_dtypes(["object", "string"]).items():
-            plain = pd.to_numeric(column, errors="coerce").notna()
-            how = None if plain[column.notna()].all() else number_format(column)
-            if how is not None:
-                found[name] = how
-    return found
-
-
-@stored
-class WrittenNumbers(TransformerMixin, BaseEstimator):
-    """Read numbers that are written as text, such as $1,234.50, 45 % and 70 kg."""
-
-    def __init__(self, formats: Mapping[str, NumberFormat]):
-        self.formats = formats
-
-    def fit(self, X: Any, y: Any = None) -> WrittenNumbers:
-        """Store the names of the columns."""
-        validate_data(self, X, skip_check_array=True)
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Return the table; text in another format is missing."""
-        validate_data(self, X, reset=False, skip_check_array=True)
-        if not hasattr(X, "assign"):
-            X = as_data_frame(X, self.feature_names_in_)
-        return with_numbers(X, self.formats)
-
-
-def with_numbers(table: Any, formats: Mapping[str, NumberFormat] | None = None) -> Any:
-    """Return a table in which numbers that are written as text are numbers."""
-    formats = written_numbers(table) if formats is None else formats
-    read = {
-        name: table[name].map(partial(read_number, how=how)).astype(float)
-        for name, how in formats.items()
-    }
-    return table.assign(**read) if read else table
 
 
 def side_by_side(X: Any, privileged: Any) -> Any:

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from sklearn.pipeline import Pipeline
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import load_with_details, model_file
-from lupi._words import listed, listed_columns, number
+from lupi._words import listed, listed_columns, number, percent
 from lupi.base._metadata import last_step
-from lupi.base._rows import PLAIN, NumberFormat, read_number
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
@@ -35,7 +33,6 @@ from lupi.cli._io import (
     collected_warnings,
     command_words,
     drift_notes,
-    number_formats,
     plan_study,
     prepare_file,
     read_data,
@@ -54,6 +51,7 @@ from lupi.evaluation._measures import (
     MOST_ROWS,
     SORTED,
     USELESS,
+    WRITTEN,
 )
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import (
@@ -156,7 +154,7 @@ def _show_columns(
             f"{line['n_values']} categories"
             if line["type"] == "category"
             else line["type"],
-            _share(line["missing"]),
+            percent(line["missing"], "<") if line["missing"] else "",
             number(line["score"]),
             Text(said, "yellow" if marked or line["means_missing"] else "dim"),
             style="bold" if marked else "",
@@ -172,13 +170,6 @@ def _of_class(line: Mapping[str, Any]) -> str:
     if not line["best_class"]:
         return ""
     return f" (AUC {number(line['best_class_score'])} of {line['best_class']})"
-
-
-def _share(value: float) -> str:
-    """Return a share of missing values in percent; empty if there are none."""
-    if 0 < value < 0.01:
-        return "< 1 %"
-    return f"{value:.0%}".replace("%", " %") if value else ""
 
 
 def _show_next_command(
@@ -213,6 +204,15 @@ def _show_next_command(
             "later as privileged."
         )
     values = _missing_values(console, data, scores)
+    written = scores.loc[scores["note"] == WRITTEN, "column"]
+    if len(written):
+        has, text = ("has", "is") if len(written) == 1 else ("have", "are")
+        console.say(
+            f"{listed_columns(written, most=4)} {has} numbers written as text, and "
+            f"{text} used as text. To have them read as numbers, write them as such "
+            'before, $1,234.50 for instance by table["price"].str.replace(r"[$,]", "", '
+            "regex=True).astype(float)."
+        )
     limits = scores.loc[scores["note"].str.startswith(LIMITS), "column"]
     if len(limits):
         console.say(
@@ -281,7 +281,8 @@ def _missing_values(
     table = pd.concat([data.X, data.privileged], axis=1)
     values = scores.set_index("column")["means_missing"].str.split(", ").explode()
     safe = []
-    for value, own in values[values != ""].groupby(values, sort=False):
+    values = values[values != ""]
+    for value, own in values.groupby(values.to_numpy(), sort=False):
         changed: list[str] = []
         without_values(table, [str(value)], changed)
         if len(changed) == len(own):
@@ -369,10 +370,7 @@ def run_predict(
             f"{model} was fitted on an array without column names, so that the columns "
             "it needs are not known; predict with it in Python."
         )
-    with _details_of(model):
-        formats = number_formats(details.get("schema"))
-    formats |= dict.fromkeys(details.get("numbers", []), PLAIN)
-    X = _take_features(table, features, formats, file)
+    X = _take_features(table, features, details.get("numbers", []), file)
     if not to_pipe:
         prepare_file(out, force=force)
     predictions = _predict(found, X)
@@ -460,10 +458,7 @@ def _read_rows(
 
 
 def _take_features(
-    table: pd.DataFrame,
-    features: list[str],
-    formats: Mapping[str, NumberFormat],
-    file: Path,
+    table: pd.DataFrame, features: list[str], numbers: list[str], file: Path
 ) -> pd.DataFrame:
     """Return the features; refuse text among numbers, which would become missing."""
     missing = [name for name in features if name not in table.columns]
@@ -474,26 +469,16 @@ def _take_features(
             f"{file} does not have {listed(missing, most=8)}{hint}, which the model "
             "needs. Add the missing columns."
         )
-    for name in set(formats) & set(features):
-        column, how = table[name], formats[name]
-        wrong = column.map(partial(read_number, how=how)).isna() & column.notna()
+    for name in set(numbers) & set(features):
+        column = table[name]
+        wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
         if wrong.any():
             raise InputError(
                 f"{file}: the column {name!r} has {str(column[wrong].iloc[0])!r}, but "
-                f"the model was fitted on numbers{_written(how)}. Correct the values, "
-                "or leave these cells empty."
+                "the model was fitted on numbers. Correct the values, or leave these "
+                "cells empty."
             )
     return table[features]
-
-
-def _written(how: NumberFormat) -> str:
-    """Return how numbers of a column are written; empty for ordinary ones."""
-    before, unit, mark = how
-    if tuple(how) == PLAIN:
-        return ""
-    return (
-        f" that are written like {before}1{mark}5{' ' * (unit != '%')}{unit}".rstrip()
-    )
 
 
 def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
@@ -517,11 +502,10 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
 
 def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return the ends of prediction intervals, if the model has them."""
-    last, rows = model, X
-    if isinstance(model, Pipeline):
-        last, rows = model[-1], model[:-1].transform(X)
+    last = last_step(model)
     if not hasattr(last, "predict_interval"):
         return {}
+    rows = model[:-1].transform(X) if isinstance(model, Pipeline) else X
     try:
         low, high = last.predict_interval(rows, coverage=COVERAGE).T
     except ValueError:
@@ -691,7 +675,8 @@ def _parameter_table(model: Any) -> str:
     inner = getattr(last, "estimator_", last)
     lines = ["| parameter | value |", "|---|---|"]
     for name, value in inner.get_params(deep=False).items():
-        lines.append(f"| {name} | {' '.join(repr(value).split())} |")
+        shown = " ".join(repr(value).split()).replace("|", r"\|")
+        lines.append(f"| {name} | {shown} |")
     return "\n".join([f"Those of {type(inner).__name__}:", "", *lines])
 
 

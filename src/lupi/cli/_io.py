@@ -22,15 +22,9 @@ from sklearn.metrics import get_scorer_names
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
-from lupi._words import listed, printable
+from lupi._words import listed, percent, printable
 from lupi.base import missing_targets
-from lupi.base._rows import (
-    NumberFormat,
-    read_number,
-    with_iso_date,
-    with_numbers,
-    written_numbers,
-)
+from lupi.base._rows import with_iso_date
 from lupi.cli import InputError
 from lupi.cli._tables import (
     column_named,
@@ -242,15 +236,6 @@ def read_data(
             "--drop leaves no privileged column; drop fewer, or name others."
         )
     _check_values(table.drop(columns=dropped))
-    read = table[known + privileged]
-    words = [
-        f"{word} of {name} is {read_number(word, how):.10g}"
-        for name, how in written_numbers(read).items()
-        for word in [max(read[name].dropna().astype(str), key=len)]
-    ]
-    if words:
-        said = listed(words, most=4)
-        notes.append(f"Numbers written as text are read as numbers: {said}.")
     y = target_values(table[target])
     task = _read_task(table[target].dropna(), asked, methods, notes)
     return InputTable(
@@ -523,92 +508,69 @@ class PlainConsole(Console):
 def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return what each column has: a share of missing values, a range, or categories.
 
-    Dates have the format in which the model reads them, None for those that are no
-    text, and numbers that are written as text have theirs.
+    Dates have the format in which the model reads them, None if they are no text.
     """
     schema: dict[str, dict[str, Any]] = {}
-    formats = written_numbers(X)
-    for name, column in with_numbers(X, formats).items():
+    for name, column in X.items():
         values, numeric = column.dropna(), pd.api.types.is_numeric_dtype(column)
         if values.empty:
             continue
         known = schema[str(name)] = {"missing": float(column.isna().mean())}
-        if name in formats:
-            known["written"] = list(formats[name])
         if numeric and not pd.api.types.is_bool_dtype(column):
             known |= {"low": float(values.min()), "high": float(values.max())}
             continue
+        encoder = require("skrub", "A table with text or dates").ToDatetime()
         try:
-            encoder = require("skrub", "A table with text or dates").ToDatetime()
-            text = values.map(with_iso_date) if is_text(values) else values
-            how = encoder.fit(text).format_
+            dates = encoder.fit_transform(_with_iso_dates(values))
         except ValueError:  # no dates
             if len(words := sorted(values.astype(str).unique())) <= MOST_VALUES:
                 known["values"] = words
         else:
-            dates = _read_dates(values, how)
+            dates = pd.to_datetime(dates, utc=True)
             ends = {"first": str(dates.min()), "last": str(dates.max())}
-            known |= {"format": how, **ends}
+            known |= {"format": encoder.format_, **ends}
     return schema
 
 
-def _read_dates(column: pd.Series, how: str | None) -> pd.Series:
-    """Return dates as the encoder of the model reads them."""
-    if is_text(column):
-        column = column.map(with_iso_date)
-    return pd.to_datetime(column, format=how, errors="coerce", utc=True)
-
-
-def number_formats(schema: Any) -> dict[str, NumberFormat]:
-    """Return the formats of the numbers written as text that a schema has."""
-    return {
-        name: tuple(each["written"])
-        for name, each in (schema or {}).items()
-        if "written" in each
-    }
+def _with_iso_dates(column: pd.Series) -> pd.Series:
+    return column.map(with_iso_date) if is_text(column) else column
 
 
 def drift_notes(X: pd.DataFrame, schema: Any) -> list[str]:
     """Return notes on values that are missing, far away or new, unlike in training."""
-    X = with_numbers(X, number_formats(schema))
     return [
-        f"{int(new.sum()):,} of {len(X):,} rows have {said}."
+        f"{number:,} of {len(X):,} rows have {said}."
         for name, column in X.items()
         if name in (schema or {})
-        for new, said in _drift(column, schema[name])
-        if new.any()
+        for number, said in _drift(column, schema[name])
+        if number
     ]
 
 
-def _drift(
-    column: pd.Series, known: Mapping[str, Any]
-) -> Iterator[tuple[pd.Series, str]]:
-    """Yield which values of a column are not as in training, and what they are."""
-    name, missing, words = column.name, column.isna(), column.astype(str)
+def _drift(column: pd.Series, known: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield how many values of a column are not as in training, and what they are."""
+    name, missing = column.name, column.isna()
     # Older files have no share of missing values, and no dates.
     share = known.get("missing", 1.0)
     if share == 0 or (share < 1 and missing.all()):
-        before = f"{share:.0%} of the training rows".replace("%", " %")
-        yield missing, f"no value of {name} ({before} had none)"
+        before = f"{percent(share)} of the training rows had none"
+        yield int(missing.sum()), f"no value of {name} ({before})"
     if missing.all():
         return
     if "values" in known:
-        new = ~missing & ~words.isin(map(str, known["values"]))
-        shown = listed(sorted(words[new].unique()), most=4)
-        yield new, f"categories that were never seen in training ({shown}): {name}"
+        words = column[~missing].astype(str)
+        new = words[~words.isin(map(str, known["values"]))]
+        shown = listed(sorted(new.unique()), most=4)
+        yield len(new), f"categories that were never seen in training ({shown}): {name}"
         return
     if "first" in known:
-        values: Any = _read_dates(column, known["format"])
+        options: Any = {"format": known["format"], "errors": "coerce", "utc": True}
+        values: Any = pd.to_datetime(_with_iso_dates(column), **options)
         low, high = map(pd.Timestamp, (known["first"], known["last"]))
         unread = values.isna() & ~missing
-        example = repr(next(iter(words[unread]), ""))
-        yield (
-            unread,
-            (
-                f"text in {name} that is not a date as in training, such as {example}, "
-                "and is taken as missing"
-            ),
-        )
+        said = f"text in {name} that is not a date as in training, such as "
+        example = repr(next(iter(column[unread].astype(str)), ""))
+        yield int(unread.sum()), f"{said}{example}, and is taken as missing"
         shown = f"{low:%Y-%m-%d} to {high:%Y-%m-%d}"
     elif "low" in known:
         values = pd.to_numeric(column, errors="coerce")
@@ -617,7 +579,7 @@ def _drift(
     else:
         return
     far = (values < low) | (values > high)
-    yield far, f"values outside of the training range of {name} ({shown})"
+    yield int(far.sum()), f"values outside of the training range of {name} ({shown})"
 
 
 def training_details(method: str, arm: str, rows: TrainingRows) -> dict[str, Any]:

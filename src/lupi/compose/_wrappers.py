@@ -277,9 +277,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             Labels or targets.
         privileged : table of shape (n_samples, n_privileged_features), default=None
             Any table that the transformer accepts. A row of which every value is
-            missing has no privileged information. Through a ``Pipeline`` of
-            scikit-learn the argument is called ``STEP__privileged``, with the name of
-            the step, unless metadata routing is enabled.
+            missing has no privileged information.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, passed to the estimator and to a transformer that
             takes them. The transformer is fitted without the rows of weight 0.

@@ -1032,7 +1032,8 @@ class Comparison:
         """
         with option_names(command_line):
             steps = next_steps(self, self._scores, command_line=command_line)
-            return [*steps, *another_seed(self)]
+            # X* that is the target must be left out, whatever the seed.
+            return [*steps, *(() if self.settings.get("same") else another_seed(self))]
 
     @property
     def choice(self) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import QuantileTransformer
 
+from lupi._words import percent
 from lupi.base import missing_targets
 from lupi.base._rows import aligned, dense
 from lupi.evaluation._order import as_dates
@@ -267,6 +268,6 @@ def _reasons(
         group = groups[main].iloc[i]
         rate = known[names[main], group]
         worse = effect[main] > 0 and rate > average
-        reason = f"{names[main]} {group}: {rate:.0%} wrong".replace("%", " %")
+        reason = f"{names[main]} {group}: {percent(rate)} wrong"
         said.append(reason if worse else OTHERWISE)
     return said

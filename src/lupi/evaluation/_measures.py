@@ -24,7 +24,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,15 +46,7 @@ from sklearn.utils import check_consistent_length, check_X_y, column_or_1d
 
 from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
-from lupi.base._rows import (
-    dense,
-    number_format,
-    read_groups,
-    read_number,
-    take_rows,
-    with_numbers,
-    written_numbers,
-)
+from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import (
     LAST_YEAR,
@@ -103,6 +94,8 @@ FEWEST_GROUPS = 10
 # Rows of a class whose own AUC can mark a column.
 FEWEST_OF_CLASS = 20
 ALMOST_ONE = 1 - 1e-9
+# Rows in which a column must have the content of the target, unless it has no gaps.
+FEWEST_SAME = 20
 # Notes on columns; those that no model should use.
 EMPTY, CONSTANT, UNIQUE = "empty", "always the same", "different in every row"
 FOLLOWS_ROWS = "numbers the rows"
@@ -119,6 +112,15 @@ MISSING_WORDS = {".", "-", "--", "?", "unknown", "missing", "not available", "n.
 MOSTLY, MOST_WORDS = 0.5, 3
 # A number that is known to be larger or smaller than this.
 LIMIT = r"[<>≤≥]"
+# A number that may have a currency, thousands and a unit, which is the group, and the
+# type of text that is mostly such numbers.
+_SIGN = r"(?:[-+−]\s*)?"
+NUMBER = re.compile(
+    rf"^{_SIGN}(?:(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)\s*)?{_SIGN}"
+    r"\d+(?:[.,'’\s]\d{3})*(?:[.,]\d+)?"
+    r"\s*((?:(?:[^\W\d_]|[$€£¥₹%‰°])[^\s\d]{0,9}[23]?)?)\Z"
+)
+NUMBERS = "numbers"
 # Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
@@ -175,8 +177,8 @@ def column_scores(
         (columns that have the same content as y, that number the rows or have a
         different number in every row, by which the rows are sorted, that identify
         groups of rows, dates, and numbers that are written as text, with a currency, a
-        unit or thousands, which are read), ``means_missing`` (values that probably mean
-        missing, such as ``.`` among numbers or −99), ``best_class`` and
+        unit or thousands: they are scored as text), ``means_missing`` (values that
+        probably mean missing, such as ``.`` among numbers or −99), ``best_class`` and
         ``best_class_score`` (with more than two classes and the AUC: the class that the
         column predicts best, and its AUC), ``suspicious``. ``attrs["n_folds"]`` is the
         number of folds.
@@ -214,8 +216,7 @@ def column_scores(
             "that the target was read."
         )
     missing = table.isna().mean().tolist()
-    written = written_numbers(table)
-    table, y = with_numbers(table, written)[known], y[known]
+    table, y = table[known], y[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
     groups = None if groups is None else read_groups(groups, len(known))[known]
@@ -250,24 +251,21 @@ def column_scores(
         score, std = own.get("score", (np.nan, np.nan))
         of_each = ((own[f"class {label}"][0], label) for label in of_class if own)
         top, label = max(of_each, default=(np.nan, ""))
-        note = _note(table[column], kind, y, task)
-        if column in written and note not in (CONSTANT, SAME_CONTENT):
-            note = WRITTEN
         lines.append(
             {
                 "column": column,
-                "type": kind,
+                "type": "text" if kind == NUMBERS else kind,
                 "n_values": int(table[column].nunique()),
                 "missing": share,
                 "score": score,
                 "std": std,
-                "note": note,
+                "note": _note(table[column], kind, y, task),
                 "means_missing": ", ".join(means_missing(table[column])),
                 "best_class": label,
                 "best_class_score": top,
             }
         )
-    panel = group_columns(table)
+    panel = group_columns(table, kinds)
     for line in lines:
         if line["column"] in panel and line["note"] in ("", *SORTED):
             line["note"] = GROUPS
@@ -293,13 +291,34 @@ def _column_type(column: pd.Series) -> str:
         return "date"
     if flags or n_values <= MOST_CATEGORIES:
         return "category"
-    spaced = values.astype(str).str.contains(r"\s").any() or _mostly_numbers(values)
+    if _mostly_numbers(values) is not None:
+        return NUMBERS
+    spaced = values.astype(str).str.contains(r"\s").any()
     return "identifier" if n_values == len(values) and not spaced else "text"
 
 
-def _mostly_numbers(values: pd.Series) -> bool:
-    """Return whether most values are numbers, which may be written as text."""
-    return number_format(values, MOSTLY) is not None
+def _mostly_numbers(values: pd.Series) -> str | None:
+    """Return a note on text that is mostly numbers of one unit; None on other text."""
+    words = values.astype(str).str.strip()
+    plain, units = pd.to_numeric(words, errors="coerce").notna(), _units(words)
+    most = units.value_counts().max()
+    if plain.all() or not most > MOSTLY * len(words) or _is_named(values):
+        return None
+    limits = words[words.str.match(LIMIT)]
+    if len(limits):
+        return f"{LIMITS} {limits.iloc[0]}"
+    return WRITTEN if units[~plain].notna().any() else ""
+
+
+def _units(words: pd.Series) -> pd.Series:
+    """Return the units of words that are numbers, which may be empty, NaN of others."""
+    units = words.str.extract(NUMBER, expand=False)
+    return units.mask(pd.to_numeric(words, errors="coerce").notna(), "")
+
+
+def _is_named(values: pd.Series) -> bool:
+    """Return whether the name of a column is that of an identifier."""
+    return bool(IDENTIFIER.search(str(values.name)))
 
 
 def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
@@ -312,6 +331,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     dated = kind == "number" and is_date(column.name, column)
     if kind == "date" or (dated and values.min() > LAST_YEAR):
         return DATES[0]
+    if kind in ("category", NUMBERS) and (said := _mostly_numbers(values)):
+        return said
     unique = kind == "identifier"
     if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
         numbers = values.to_numpy(float)
@@ -328,10 +349,6 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         return DATES[1]
     if _identifies_groups(values, kind):
         return GROUPS
-    if kind == "text" and _mostly_numbers(values):
-        limits = values[values.astype(str).str.match(LIMIT)]
-        if len(limits):
-            return f"{LIMITS} {limits.iloc[0]}"
     increasing = values.is_monotonic_increasing or values.is_monotonic_decreasing
     return "" if rows is None else SORTED[not increasing]
 
@@ -342,43 +359,49 @@ def _identifies_groups(values: pd.Series, kind: str) -> bool:
     if not MOST_CATEGORIES < n_values < len(values):
         return False
     share = n_values / len(values)
-    named = bool(IDENTIFIER.search(str(values.name))) and share >= SHARE_NAMED
+    named = _is_named(values) and share >= SHARE_NAMED
     if kind == "number":
         return named and bool((values % 1 == 0).all())
     words = values.astype(str)
     if kind != "text" or words.str.contains(r"\s").any():
         return False
-    return named or (share >= SHARE_OF_WORDS and not _mostly_numbers(words))
+    numbers = pd.to_numeric(words, errors="coerce").notna().mean()
+    return named or (share >= SHARE_OF_WORDS and bool(numbers <= MOSTLY))
 
 
-def group_columns(table: pd.DataFrame) -> list[str]:
+def group_columns(table: pd.DataFrame, kinds: Sequence[str] | None = None) -> list[Any]:
     """Return the columns that identify groups of rows.
 
     They do by content and name, or in a panel: the rows of a group follow one another,
     each with another date or year, which other groups have as well.
     """
-    written = written_numbers(table)
-    table = with_numbers(table, written)
+    kinds = kinds or [_column_type(column) for _, column in table.items()]
     times = [table[name] for name in table if is_date(name, table[name])]
     times = [time for time in times if 2 * time.nunique() <= len(time)]
 
-    def identifies(column: pd.Series) -> bool:
-        if _identifies_groups(column.dropna(), _column_type(column)):
+    def identifies(column: pd.Series, kind: str) -> bool:
+        if _identifies_groups(column.dropna(), kind):
             return True
         runs = int((column != column.shift()).sum())
         few = FEWEST_GROUPS <= runs <= len(column) / 2
         if column.isna().any() or not (few and runs == column.nunique()):
             return False
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
-        return any(not pair.duplicated().any() for pair in pairs)
+        panel = any(not pair.duplicated().any() for pair in pairs)
+        return panel and _mostly_numbers(column) is None
 
-    found = (name for name, column in table.items() if identifies(column))
-    return [str(name) for name in found if name not in written]
+    columns = zip(table.items(), kinds, strict=True)
+    return [name for (name, column), kind in columns if identifies(column, kind)]
 
 
 def has_same_content(column: pd.Series, y: np.ndarray, task: Task) -> bool:
-    """Return whether a column determines y and is determined by it, where it is."""
+    """Return whether a column determines y and is determined by it, where it is.
+
+    Few values can do so by chance.
+    """
     values, y = column.dropna(), y[column.notna().to_numpy()]
+    if len(values) < min(len(column), FEWEST_SAME):
+        return False
     if task == "regression":
         if not pd.api.types.is_numeric_dtype(values):
             return False
@@ -411,15 +434,12 @@ def means_missing(column: pd.Series) -> list[str]:
             # Ages do not begin at 18 and have -1 as well, counts may.
             far |= end < 0 <= inner[0] and (end < -1 or gap > 2 * np.diff(inner).max())
             if far:
-                found.append(f"{end:g}")
+                found.append(f"{end:.0f}")
         return found
     if not is_text(column):
         return []
     words = values.astype(str).str.strip()
-    how = number_format(words, MOSTLY)
-    text = words
-    if how is not None:
-        text = words[words.map(partial(read_number, how=how)).isna()]
+    text = words[_units(words).isna()]
     if text.str.match(LIMIT).any():
         return []
     if 0 < len(text) <= MOSTLY * len(words) and text.nunique() <= MOST_WORDS:

@@ -25,7 +25,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_predict
 
 from lupi._words import listed_columns
-from lupi.base._rows import dense, take_rows, with_iso_date, with_numbers
+from lupi.base._rows import dense, take_rows, with_iso_date
 from lupi.evaluation._prepare import make_transformer
 
 DATE = re.compile(
@@ -137,9 +137,8 @@ def is_date(name: Any, column: pd.Series) -> bool:
     values = column.dropna()
     if values.empty:
         return False
-    if (values // 10_000).between(FIRST_YEAR, LAST_YEAR).all() and not (
-        values % 1
-    ).any():
+    first, last = FIRST_YEAR * 10_000, (LAST_YEAR + 1) * 10_000
+    if values.between(first, last).all() and not (values % 1).any():
         words = values.astype("int64").astype(str)
         return bool(
             pd.to_datetime(words, format="%Y%m%d", errors="coerce").notna().all()
@@ -262,13 +261,10 @@ def _codes(column: pd.Series) -> np.ndarray:
 
 
 def columns_of(table: Any, names: list[str]) -> Iterator[tuple[str, pd.Series]]:
-    """Yield the columns of a table with their names; none of a sparse matrix.
-
-    Numbers that are written as text are read.
-    """
+    """Yield the columns of a table with their names; none of a sparse matrix."""
     if table is None or sp.issparse(table):
         return
-    frame = with_numbers(pd.DataFrame(table))
+    frame = pd.DataFrame(table)
     for number, name in enumerate(names):
         yield name, frame.iloc[:, number]
 

@@ -2,8 +2,7 @@
 
 Preprocessing is fitted on training rows, separately for X and X*: numbers are imputed
 and standardized, sparse matrices are scaled by their largest entries, and tables with
-text, categories or dates are encoded by skrub's ``TableVectorizer`` first; numbers that
-are written as text, with a currency, a unit or thousands, are read before. A row of X*
+text, categories or dates are encoded by skrub's ``TableVectorizer`` first. A row of X*
 in which every value is missing stays missing: the transformer of X* is fitted on the
 other rows only. Preprocessing has no parameters to search; it is therefore fitted once
 per fold and shared by all candidates, with the same result as a pipeline refitted for
@@ -27,14 +26,11 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from lupi._optional import optional, require
 from lupi.base._rows import (
     IsoDates,
-    WrittenNumbers,
     dense,
     is_data_frame,
     n_rows_of,
     side_by_side,
     take_rows,
-    with_numbers,
-    written_numbers,
 )
 
 if TYPE_CHECKING:
@@ -131,9 +127,6 @@ def make_transformer(
         step.set_output(transform="default")
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
     ][0 if impute else 1 :]
-    first: list[Any] = []
-    if formats := written_numbers(table):
-        first, table = [WrittenNumbers(formats)], with_numbers(table, formats)
     if is_data_frame(table) and not all(
         isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in table.dtypes
     ):
@@ -146,8 +139,8 @@ def make_transformer(
             low_cardinality=encoder,
             high_cardinality=skrub.StringEncoder(random_state=0),
         )
-        first += [IsoDates(), vectorizer]
-    return make_pipeline(*first, *numbers)
+        return make_pipeline(IsoDates(), vectorizer, *numbers)
+    return make_pipeline(*numbers)
 
 
 def _most_categories(table: pd.DataFrame) -> int:

@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
-from lupi._words import argument
+from lupi._words import argument, percent
 from lupi.base import read_target, uses_unlabelled
 from lupi.base._metadata import fit_with, seeded
 from lupi.base._rows import aligned, is_data_frame, read_groups, take_rows
@@ -560,7 +560,7 @@ class Study:
         for name in group_columns(table) if table.shape[1] > 1 else ():
             groups = np.unique(table[name].astype(str), return_inverse=True)[1]
             if table[name].notna().all() and replace(self, groups=groups)._can_draw():
-                return name
+                return str(name)
         return None
 
     def _can_draw(self, **changes: Any) -> bool:
@@ -1019,9 +1019,9 @@ def unlike_words(labels: Mapping[str, Any]) -> str:
     when = "The rows without y may be more recent, or may have been selected."
     if labels.get("later") is not None:
         when = (
-            f"{labels['later']:.0%} of the rows without y are later than the median of "
-            "those with y."
-        ).replace("%", " %")
+            f"{percent(labels['later'])} of the rows without y are later than the "
+            "median of those with y."
+        )
     return (
         f"Rows with y ({labels['n_labelled']:,}) and without "
         f"({labels['n_unlabelled']:,}) are not alike: a classifier separates them by X "

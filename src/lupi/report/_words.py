@@ -123,13 +123,13 @@ def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
     closed = ""
     if line["verdict"] == "helps" and not pd.isna(line["gap_closed"]):
-        closed = percent(line["gap_closed"])
+        closed = percent(line["gap_closed"], "<")
     return [
         str(line["method"]),
         *numbers(*(line[arm] for arm in ARMS)),
         gain_cell(line, "gain"),
         p_value(line["p_helps"]),
-        closed.replace("less than", "<"),
+        closed,
     ]
 
 

@@ -201,9 +201,7 @@ default="rbf"
             Class labels of any type.
         privileged : array-like, sparse matrix or DataFrame, default=None
             Privileged features; if None, the sensitive features are used (see
-            ``sensitive_as_privileged``). Through a ``Pipeline`` of scikit-learn the
-            argument is called ``STEP__privileged``, with the name of the step, unless
-            metadata routing is enabled; the same holds for ``sensitive_features``.
+            ``sensitive_as_privileged``).
         sensitive_features : array-like or DataFrame, default=None
             One or several sensitive columns. Numbers, also in a column of objects, are
             used unchanged; text, categories and booleans are encoded as one column per

@@ -540,10 +540,6 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     Ridge students of teachers, which are penalized twice, vary less than the student
     of the labels. Their weights include the factor, at most 3, that makes up for it.
 
-    As the step of a pipeline, ``fit`` takes the argument
-    ``hedgeddistillationclassifier__privileged`` (the name of the step, two underscores,
-    ``privileged``), or ``privileged`` where metadata routing is enabled.
-
     References
     ----------
     E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024.
@@ -687,10 +683,6 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
 
     The average is clipped, so that a row far from all labelled ones is not given a
     value far from all known ones. Candidates are weighted by their errors unclipped.
-
-    As the step of a pipeline, ``fit`` takes the argument
-    ``hedgeddistillationregressor__privileged`` (the name of the step, two underscores,
-    ``privileged``), or ``privileged`` where metadata routing is enabled.
 
     References
     ----------
