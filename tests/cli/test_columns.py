@@ -489,7 +489,7 @@ def test_numbers_written_as_text_are_named_and_no_identifiers_or_groups(
     assert set(found.loc[names, "type"]) == {"text"}
     # Of another unit, and no words.
     assert found["means_missing"].isna().all()
-    assert "have numbers written as text, and are used as text." in said
+    assert "have numbers written as text, which are used as text." in said
     assert 'table["price"].str.replace(r"[$,]", "", regex=True)' in said
     assert "--drop" not in command
     assert "--group flat" in command

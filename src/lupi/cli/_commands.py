@@ -206,12 +206,11 @@ def _show_next_command(
     values = _missing_values(console, data, scores)
     written = scores.loc[scores["note"] == WRITTEN, "column"]
     if len(written):
-        has, text = ("has", "is") if len(written) == 1 else ("have", "are")
+        has = "has" if len(written) == 1 else "have"
         console.say(
-            f"{listed_columns(written, most=4)} {has} numbers written as text, and "
-            f"{text} used as text. To have them read as numbers, write them as such "
-            'before, $1,234.50 for instance by table["price"].str.replace(r"[$,]", "", '
-            "regex=True).astype(float)."
+            f"{listed_columns(written, most=4)} {has} numbers written as text, which "
+            "are used as text. Write them as numbers first, $1,234.50 for example by "
+            'table["price"].str.replace(r"[$,]", "", regex=True).astype(float).'
         )
     limits = scores.loc[scores["note"].str.startswith(LIMITS), "column"]
     if len(limits):
