@@ -153,12 +153,12 @@ def test_model_files_of_earlier_versions_have_ranges_of_numbers_alone(fitted):
 
 def test_a_bar_in_a_parameter_divides_no_cell_of_the_card(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    student = Pipeline([("a|b", LogisticRegression())])
-    model = library.GeneralizedDistillationClassifier(student)
+    teacher = Pipeline([("a|b", LogisticRegression())])
+    model = library.GeneralizedDistillationClassifier(teacher)
     library.save(model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]), "model.skops")
     assert main(["card", "model.skops", "-o", "card.md"]) == 0
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
-    (line,) = (line for line in card.splitlines() if line.startswith("| student |"))
+    (line,) = (line for line in card.splitlines() if line.startswith("| teacher |"))
     assert len(re.split(r"(?<!\\)\|", line)) == 4
 
 
