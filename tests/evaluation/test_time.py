@@ -473,6 +473,14 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     assert "y and admitted depend on the order of the rows" in result.verdict.sentence
     assert "--time admitted." in result.next_steps(command_line=True)[0]
     assert "time=table['admitted']." in result.next_steps()[0]
+    # So is a column of few times. Identifiers are none; they can number the rows.
+    waves = ordered(wave=np.arange(200) // 40, y=walk)
+    assert waves.settings["order"]["time"] == "wave"
+    numbered = ordered(patientid=np.arange(200), y=walk)
+    assert numbered.settings["order"]["time"] is None
+    assert "--time row-number." in numbered.next_steps(command_line=True)[0]
+    groups = ordered(patientid=np.arange(200) // 9, y=walk)
+    assert "--time" not in " ".join(groups.next_steps(command_line=True))
     # A privileged column cannot be the time.
     later = ordered(later=np.arange(200.0), y=walk)
     assert order_of(later) == {"columns": ["later", "y"], "time": None}

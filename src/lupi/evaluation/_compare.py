@@ -41,13 +41,10 @@ from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
     computable_columns,
-    date_columns,
-    may_be_time,
     order_of_rows,
     ordered_columns,
     read_time,
     times_of_rows,
-    unordered_dates,
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
@@ -315,8 +312,8 @@ def _judged_scores(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
-    found = study.constant_scores()
-    constants, groups = map(list, zip(*found, strict=True)) if found else (None, None)
+    scored = study.constant_scores()
+    constants, groups = map(list, zip(*scored, strict=True)) if scored else (None, None)
     left_out = _left_out(folds, constants)
 
     def mean(scores: list[float] | None) -> float | None:
@@ -349,25 +346,22 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     known = dict(columns_of(study.X, names))
     y = pd.Series(study.y).where(study.has_y).infer_objects()
     y = y if study.strata is None else y.astype(object)  # numbers may be classes
-    ordered, order = ordered_columns(known | privileged)
+    columns = known | privileged
+    ordered, sorting = ordered_columns(columns)
     # The target decides what is said of the order, and is tested by itself.
     of_target, _ = ordered_columns({study.settings["target"]: y})
-    dates = times_of_rows(known, date_columns(study.X))
-    in_time = order is None or may_be_time((known | privileged)[order])
-    if order in known and in_time and not known[order].isna().any():
-        dates.append(order)
+    sorted_by = {name: columns[name] for name in sorting if of_target}
+    found, by_number, unordered = times_of_rows(known, sorted_by)
     # The column of a time is no feature, and there must be others.
-    column = dates[0] if dates and len(names) > 1 else None
-    times: np.ndarray | None = np.arange(len(y), dtype=float)
+    column = found[0] if found and len(names) > 1 else None
+    times = np.arange(len(y), dtype=float) if by_number else None
     if column is not None:
         times, _ = read_time(known[column], len(y), column)
-    elif not in_time:
-        times = None  # the rows are sorted by something else
     return constant | {
         "order": {
             "columns": [*ordered, *of_target],
             "time": column,
-            "dates": unordered_dates(known, date_columns(study.X)),
+            "dates": unordered,
             "r_target": order_of_rows(y)[0],
             "p_target": order_of_rows(y)[1],
         },

@@ -60,6 +60,7 @@ from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import (
     LAST_YEAR,
     MOST_CATEGORIES,
+    NAMED_ID,
     as_dates,
     is_date,
     is_text,
@@ -321,9 +322,9 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         unique |= bool(steps[0]) and np.allclose(steps, steps[0])
     rows = ordered_columns({"column": column.reset_index(drop=True)})[1]
     # Names of the rows in alphabetical order, nearly.
-    unique |= kind == "text" and rows is not None and values.is_unique
+    unique |= kind == "text" and bool(rows) and values.is_unique
     if unique:
-        return UNIQUE if rows is None else FOLLOWS_ROWS
+        return FOLLOWS_ROWS if rows else UNIQUE
     if dated:
         return DATES[1]
     if _identifies_groups(values, kind):
@@ -333,7 +334,7 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         if len(limits):
             return f"{LIMITS} {limits.iloc[0]}"
     increasing = values.is_monotonic_increasing or values.is_monotonic_decreasing
-    return "" if rows is None else SORTED[not increasing]
+    return SORTED[not increasing] if rows else ""
 
 
 def _identifies_groups(values: pd.Series, kind: str) -> bool:
@@ -354,23 +355,31 @@ def _identifies_groups(values: pd.Series, kind: str) -> bool:
 def group_columns(table: pd.DataFrame) -> list[str]:
     """Return the columns that identify groups of rows.
 
-    They do by content and name, or in a panel: the rows of a group follow one another,
-    each with another date or year, which other groups have as well.
+    They do by content and name, or by two of these: the rows of a group follow one
+    another, they have different dates, years or times, which other groups have as
+    well, and the name is that of an identifier.
     """
     written = written_numbers(table)
     table = with_numbers(table, written)
-    times = [table[name] for name in table if is_date(name, table[name])]
+    named = [name for name in table if str(name).lower() == "time"]
+    times = [table[n] for n in table if n in named or is_date(n, table[n])]
     times = [time for time in times if 2 * time.nunique() <= len(time)]
 
     def identifies(column: pd.Series) -> bool:
         if _identifies_groups(column.dropna(), _column_type(column)):
             return True
-        runs = int((column != column.shift()).sum())
-        few = FEWEST_GROUPS <= runs <= len(column) / 2
-        if column.isna().any() or not (few and runs == column.nunique()):
+        n_groups, numeric = column.nunique(), pd.api.types.is_numeric_dtype(column)
+        few = FEWEST_GROUPS <= n_groups <= len(column) / 2
+        if column.isna().any() or not few:
             return False
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
-        return any(not pair.duplicated().any() for pair in pairs)
+        signs = [
+            bool(NAMED_ID.search(str(column.name)))
+            and not (numeric and (column % 1).any()),
+            int((column != column.shift()).sum()) == n_groups,
+            any(not pair.duplicated().any() for pair in pairs),
+        ]
+        return sum(signs) > 1
 
     found = (name for name, column in table.items() if identifies(column))
     return [str(name) for name in found if name not in written]

@@ -729,10 +729,10 @@ class Study:
             from lupi.evaluation import _order
 
             columns = dict(_order.columns_of(self.X, column_names(self.X, "x")))
-            dates = _order.times_of_rows(columns, _order.date_columns(self.X))
-            if not dates:
+            found, *_ = _order.times_of_rows(columns, {})
+            if not found:
                 return None
-            times, _ = _order.read_time(columns[dates[0]], len(self.y), dates[0])
+            times, _ = _order.read_time(columns[found[0]], len(self.y), found[0])
         middle = np.nanmedian(times[self.has_y])
         return float(np.nanmean(times[~self.has_y] > middle))
 
