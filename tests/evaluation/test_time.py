@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from lupi.evaluation import compare
+from lupi.evaluation._verdict import training_rows
 from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstColumnOfAll, FirstNumber
 
@@ -194,10 +195,27 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     same = result.full_size.table[columns], windows.table[columns]
     np.testing.assert_allclose(*same)
     said = str(result.full_size.verdict)
-    assert said.startswith("With all 120 known outcomes (60 to 90 of them in training")
+    each = "60 to 90 of them in training in each split"
+    known = "known at the time of the split or not"
+    few = training_rows(result.settings["splits"])
+    assert said.startswith(f"With all 120 outcomes ({each}, {known}) instead of {few},")
     assert "as if it were known" not in said
-    page = render_html(result)
+    page = " ".join(render_html(result).split())
     assert "were not measured" not in page
+    # The outcomes that came too late are counted, with the score without them.
+    few_late, many = (
+        int((late[s.train] > 120).sum()) for s in result.study.full_splits
+    )
+    counted = f", {few_late} to {many} of them not known at the time"
+    assert f"{counted} of the split, in training" in said
+    assert (
+        f"{counted} of the split, in training; models trained on {few} outcomes" in page
+    )
+    score = result.table.set_index(["method", "arm"]).at[result.choice, "score"]
+    assert (
+        f"known at the time of the split, which the verdict is about, score {score:.3f}"
+        in page
+    )
     # Without that comparison, the scores are not called those of the model.
     page = render_html(run(rows, FirstColumnOfAll(), **options))
     assert "Models trained on all 120 outcomes were not measured; the AUC of" in page

@@ -649,7 +649,7 @@ class Study:
         rows of each split.
         """
         design, windows, rarest = describe_splits(splits, kind), None, None
-        there = self.has_privileged
+        there, (time, known_at) = self.has_privileged, self.drawn["times"] or (0, None)
         sizes = {
             "n_train": [len(one.train) for one in splits],
             "n_unlabelled": [int(there[one.unlabelled].sum()) for one in splits],
@@ -657,8 +657,14 @@ class Study:
             "n_train_privileged": [int(there[one.train].sum()) for one in splits],
         }
         if self.drawn["times"] is not None:
-            tested = (self.drawn["times"][0][one.test] for one in splits)
+            tested = (time[one.test] for one in splits)
             windows = [[float(part.min()), float(part.max())] for part in tested]
+        if known_at is not None:
+            # Outcomes that were not known when the test rows began.
+            sizes["n_late"] = [
+                len(one.train) - int((known_at[one.train] < time[one.test].min()).sum())
+                for one in splits
+            ]
         if self.strata is not None:
             rarest = min(
                 (

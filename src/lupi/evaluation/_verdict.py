@@ -548,7 +548,9 @@ def _size(settings: Mapping[str, Any]) -> str:
         total, few = settings["labels"]["n_labelled"], splits["instead_of"]
         each = f"{training_rows(splits)} of them in training"
         each += " in each split" * (splits["n_splits"] > 1)
-        said.append(f"with all {total:,} known outcomes ({each}) instead of {few}")
+        each += ", known at the time of the split or not" * bool(late_words(splits))
+        known = "known " * (not late_words(splits))
+        said.append(f"with all {total:,} {known}outcomes ({each}) instead of {few}")
     elif splits["train_size"] or splits.get("labelled"):
         whole = bool(splits.get("grouped")) and splits["kind"] != "time"
         rows = f"{training_rows(splits)} known outcomes{' of whole groups' * whole}"
@@ -567,6 +569,12 @@ def training_rows(splits: Mapping[str, Any], name: str = "n_train") -> str:
         return f"{low:,} to {high:,}"
     exact = low == high and splits[name] == round(splits[name])
     return f"{'' if exact else 'about '}{round(splits[name]):,}"
+
+
+def late_words(splits: Mapping[str, Any]) -> str:
+    """Return how many training outcomes were not known at the split, if any."""
+    number = training_rows(splits, "n_late") if splits.get("n_late") else ""
+    return f"{number} of them not known at the time of the split" * bool(number)
 
 
 def window_words(splits: Mapping[str, Any]) -> list[str]:
@@ -613,11 +621,12 @@ def measured_words(
         )
     part = f"{count - len(left_out)} of " * bool(left_out)
     known = splits.get("n_train_privileged", splits["n_train"])
-    later = (
-        training_rows(splits, "n_train_privileged") if known < splits["n_train"] else ""
-    )
-    has = f", {later} of them with X*," * bool(later)
-    rows = f"{training_rows(splits)} known outcomes{few}{has} in training"
+    late = late_words(splits)
+    which = [late] * bool(late)
+    if known < splits["n_train"]:
+        which.append(f"{training_rows(splits, 'n_train_privileged')} of them with X*")
+    has, kind_of = f", {listed(which)}," * bool(which), "" if late else "known "
+    rows = f"{training_rows(splits)} {kind_of}outcomes{few}{has} in training"
     if unlabelled:
         more = training_rows(splits, "n_unlabelled")
         rows += f" and, with X*, {more} row{'s' * (more != '1')} without an outcome"

@@ -19,6 +19,7 @@ from lupi.evaluation._verdict import (
     best_arm,
     far_below,
     hurts_words,
+    late_words,
     loses_shuffled,
     measured_words,
     rarest_words,
@@ -267,9 +268,10 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     splits = settings["splits"]
     rows, n_test = training_rows(splits), training_rows(splits, "n_test")
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
-    rarest, hidden, known = rarest_words(splits), "", ""
+    rarest, hidden, late = rarest_words(splits), "", late_words(splits)
+    known = f" with an outcome, {late}" * bool(late)
     if splits.get("n_unlabelled"):
-        known = " with an outcome"
+        known = known or " with an outcome"
         hidden = f" and {training_rows(splits, 'n_unlabelled')} with X* and without one"
         if splits.get("outcome_time"):
             hidden += f" (those not known yet, by “{splits['outcome_time']}”, included)"
@@ -395,8 +397,19 @@ def expected_words(comparison: Comparison) -> str:
             f"of those that were is {score}, on {where}"
         )
     if own is not comparison:
-        few = training_rows(comparison.settings["splits"])
-        said += f"; the verdict is about models that are trained on {few} outcomes"
+        splits = comparison.settings["splits"]
+        small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
+        which = " known at the time of the split" * bool(splits.get("outcome_time"))
+        if splits["kind"] == "time" and splits["train_size"]:
+            which += ", the latest ones"
+        said += (
+            f"; models trained on {training_rows(splits)} outcomes{which}, which the "
+            f"verdict is about, score {number(small['score'])}"
+        )
+        # The test rows differ, so that constants are subtracted.
+        more = small["score"] - line["score"] >= ROUNDED
+        if more and small["over_constant_low"] > line["over_constant_high"]:
+            said += ", which is more: additional training rows do not improve them"
     for name, (what, guess) in _also(own.settings).items():
         ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
         score = number(line[name]) + interval_words(ends, (0.0, 1.0))
@@ -408,20 +421,6 @@ def expected_words(comparison: Comparison) -> str:
             f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
             f"the same splits, a difference of {with_interval(outside, 'difference')}"
             f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
-        )
-    small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
-    more = small["score"] - line["score"] >= ROUNDED
-    # The test rows differ, so that constants are subtracted.
-    if more and small["over_constant_low"] > line["over_constant_high"]:
-        splits = comparison.settings["splits"]
-        latest, score = (
-            splits["kind"] == "time" and splits["train_size"],
-            small["score"],
-        )
-        rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
-        said += (
-            f" With {rows} instead of all known outcomes it scores {number(score)}, "
-            "which is more: here additional training rows do not improve it."
         )
     return said
 
