@@ -103,8 +103,12 @@ def test_there_are_as_many_windows_as_asked_for_where_there_are_times(rows, coun
 def test_windows_without_enough_earlier_rows_are_dropped_with_the_reason(rows):
     result = run(rows, time=rows["time"], train_size=50)
     assert [len(split.train) for split in result.study.splits] == [50] * 3
-    said = "3 windows, not 5 (others have too few earlier rows with an outcome, or"
+    said = "3 windows, not 5 (others have too few earlier rows with an outcome), by"
     assert said in render_html(result)
+    # The last time has one row, which are too few to test on.
+    late = np.where(rows["time"] == 119, 200, rows["time"] // 20)
+    said = "5 windows, not 6 (others have a single test row), by"
+    assert said in render_html(run(rows, time=late, cv=6))
     # A share is one of the earlier rows.
     half = run(rows, time=rows["time"], train_size=0.5)
     assert [len(split.train) for split in half.study.splits] == [10, 20, 30, 40, 50]
@@ -155,6 +159,9 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     assert f"{said} {n} blocks of test rows." in str(one.verdict)
     # The verdict on one training set says so first.
     assert one.verdict.headline.startswith("In one split, there is no evidence that")
+    said = "Compare with cv=5: one split says nothing about other training sets."
+    assert said in one.next_steps()
+    assert said not in " ".join(run(rows, time=rows["time"]).next_steps())
     few = run(rows, time=rows["time"], cv=1, train_size=30).verdict.headline
     assert few.startswith("In one split, with 30 known outcomes (15 of class 0), there")
 
@@ -198,7 +205,8 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     each = "60 to 90 of them in training in each split"
     known = "known at the time of the split or not"
     few = training_rows(result.settings["splits"])
-    assert said.startswith(f"With all 120 outcomes ({each}, {known}) instead of {few},")
+    start = f"In two windows, with all 120 outcomes ({each}, {known}) instead of {few},"
+    assert said.startswith(start)
     assert "as if it were known" not in said
     page = " ".join(render_html(result).split())
     assert "were not measured" not in page

@@ -836,7 +836,12 @@ def outside_baseline(
 
     best, arm = best_arm(comparison.summary, comparison.verdict)
     arms = beside(comparison.verdict.method)
-    return {
+    also: dict[str, Any] = {}
+    for name in study.also:
+        folds, design = _also(pd.DataFrame(lines), name), design_for(name, study.design)
+        other = ArmScores(folds, design, comparison.left_out)
+        also |= other.level("outside").columns(name)
+    return also | {
         "name": method.name,
         **arms.level("outside").columns("score", ""),
         **beside(best).difference("outside", arm).columns("difference"),
@@ -844,6 +849,16 @@ def outside_baseline(
         **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
     }
+
+
+def _also(folds: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the same lines with another score, and its pseudo-values."""
+    found = [
+        each[name] if isinstance(each, dict) else (np.nan, None)
+        for each in folds["also"]
+    ]
+    score, groups = zip(*found, strict=True)
+    return folds.assign(score=score, group_scores=groups)
 
 
 @dataclass
@@ -976,14 +991,8 @@ class Comparison:
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):
-            found = [
-                each[name] if isinstance(each, dict) else (np.nan, None)
-                for each in self.folds["also"]
-            ]
-            score, groups = zip(*found, strict=True)
-            folds = self.folds.assign(score=score, group_scores=groups)
-            design = design_for(name, self.design)
-            levels = score_intervals(self._arm_scores(folds, design), "score", 0.95)
+            own = _also(self.folds, name), design_for(name, self.design)
+            levels = score_intervals(self._arm_scores(*own), "score", 0.95)
             names = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
             levels = levels.rename(columns=names)
             table = table.merge(levels, how="left", on=["method", "arm"])
@@ -1025,7 +1034,7 @@ class Comparison:
             Sentences, at least one.
         """
         with option_names(command_line):
-            steps = next_steps(self, self._scores, command_line=command_line)
+            steps = next_steps(self, command_line=command_line)
             return [*steps, *another_seed(self)]
 
     @property
@@ -1176,8 +1185,9 @@ class Comparison:
             ``name``, ``score`` with ``std_error`` and 95 % interval (``low``,
             ``high``), the ``difference`` to the best model of the comparison and that
             to the method of the verdict without X* (``over_without``), with intervals,
-            and the ``scores`` of all splits; None for sparse X, for comparisons read
-            from a file, and if no method could be fitted.
+            the ``scores`` of all splits, and the accuracy and average precisions that
+            ``table`` has, with intervals; None for sparse X, for comparisons read from
+            a file, and if no method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None
