@@ -91,12 +91,17 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     # The model that is better is named: that with X* is not shown to be.
     (step,) = result.next_steps()
     fit = f"Fit {HEDGED} without X* to the latest 60 rows"
-    assert step.startswith(f"{fit}: with these it is better than a constant prediction")
+    assert step.startswith(f"{fit}: it is then better than a constant prediction")
     (step,) = result.next_steps(command_line=True)
-    file = "with lupi fit on a file of these rows that has the target and X alone"
-    assert step.startswith(f"{fit}, {file}: with these")
+    file = "with lupi fit on a file of their target and X alone"
+    assert step.startswith(f"{fit}, {file}: it is")
     said = "with X* the model is not shown to be better than a constant prediction"
     assert f"{said}; without X* it is better." in str(result.verdict)
+    # X* that is not shown to help is not used, be it better than a constant as well.
+    above = of_scores({HEDGED: good | {"with": 0.71 + 0.1 * wide}}, splits=splits)
+    above.settings |= settings | {"constants": [0.0] * 4}
+    above.settings["full_size"] = result.settings["full_size"]
+    assert above.next_steps()[0].startswith(fit)
     # Rows with an outcome beside hidden ones are not the latest.
     result.settings["splits"] |= {"train_size": None, "labelled": 60}
     (step,) = result.next_steps()

@@ -225,16 +225,15 @@ def _show_next_command(
     sorting = {name: columns[name] for name in ordered_columns(columns)[1]}
     times, by_number, unordered = times_of_rows(known, sorting if drifts else {})
     # Numbers of the rows, with gaps, unless they may be times that matter.
-    gaps = scores.loc[scores["note"].isin(SORTED), "column"]
-    counting = [n for n in gaps if n in known and numbers_rows(known[n]) and not drifts]
-    marked_groups = set(scores.loc[scores["note"] == GROUPS, "column"])
-    groups = [n for n in known if n in marked_groups and known[n].notna().all()]
+    note = scores.set_index("column")["note"]
+    gaps = [n for n in known if note[n] in SORTED and numbers_rows(known[n])]
+    groups = [n for n in known if note[n] == GROUPS and known[n].notna().all()]
     groups = [request.group, *groups] if request.group else groups
     asked = replace(
         request,
         target=data.target,
         privileged=[] if request.privileged_file else marked,
-        drop=[*request.drop, *useless.head(8), *counting, *groups[1:]],
+        drop=[*request.drop, *useless.head(8), *([] if drifts else gaps), *groups[1:]],
         group=next(iter(groups), None),
         missing=[*request.missing, *values],
     )

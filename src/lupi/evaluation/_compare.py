@@ -1,12 +1,8 @@
 """`compare`, which measures whether privileged information helps, and its result.
 
 The guide to evaluation describes the layout of its JSON file. Further measurements use
-the splits of a comparison. *Learning curves*: every split keeps the parameters that the
-comparison chose for it, so that a point of the curve needs one fit per split and the
-curve contains the scores of the comparison. *Gains of columns*: the method is fitted
-with every column (or named group of columns) of X* alone, and with all others, with its
-candidates and inner folds; all gains are paired differences to the arm *without*.
-*External baseline*: gradient boosting on X, a strong model of another kind.
+the splits of a comparison: learning curves, with the parameters that were chosen for
+each split, gains of single columns of X*, and gradient boosting on X from outside.
 """
 
 from __future__ import annotations
@@ -960,17 +956,13 @@ class Comparison:
 
         ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
         *self*, and ``control`` the arm of that difference. Its 95 % interval,
-        ``gain_low`` to ``gain_high``, has the smallest of the three lower and the
-        smallest of the three upper ends, those of ``control_low`` and ``control_high``,
-        and ``p_helps`` is the largest of the three one-sided p-values. ``difference``
-        is *with* minus *without*, ``gap`` is *oracle* minus *without*, both with 95 %
-        intervals, ``gap_upper`` is the one-sided 95 % upper bound of the gap and
-        ``p_gap`` its one-sided p-value. P-values are corrected over the methods by
-        Holm.
-        ``nothing_to_gain`` is True for methods without evidence whose bound and
-        ``gain_high`` are negligible and whose oracle does not lose; ``rows_needed`` is
-        the number of rows needed to know whether X* could help at all, if at least
-        eight splits establish neither a gap nor its absence.
+        ``gain_low`` to ``gain_high``, has the smallest ends of the three, those of
+        ``control_low`` and ``control_high``, and ``p_helps`` is the largest of the
+        three one-sided p-values. ``difference`` is *with* minus *without*, ``gap`` is
+        *oracle* minus *without*, ``gap_upper`` its one-sided 95 % upper bound and
+        ``p_gap`` its p-value. P-values are corrected over the methods by Holm.
+        ``fails``: an arm other than the oracle is far below a constant prediction in
+        some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
         """
         return summarise(self._scores, self.settings)
 
@@ -979,15 +971,12 @@ class Comparison:
         """One row per method and arm: score, differences to other arms, time.
 
         ``score`` is the mean over ``n_splits`` splits, with its 95 % interval ``low``
-        to ``high``. ``difference`` is the score of the arm minus that of *without*, and
-        ``gain`` the score of *with* minus that of the arm, with 95 % intervals
-        (``gain_low`` to ``gain_high``); ``p_value`` and ``p_gain`` are their one-sided
-        p-values. ``over_constant`` is the score of the arm minus that of a constant
-        prediction on the same test rows, with its interval. Standard errors and
-        p-values are corrected for the overlap of the splits, not for the number of
-        methods. Classes have their ``accuracy``, and a rare class has its
-        ``average_precision``, with intervals (``accuracy_low`` and so on); several rare
-        classes have ``average_precision of CLASS`` each.
+        to ``high``. ``difference`` is the score of the arm minus that of *without*,
+        ``gain`` that of *with* minus that of the arm, and ``over_constant`` that of the
+        arm minus a constant prediction, each with its interval (``gain_low`` and so
+        on); ``p_value`` and ``p_gain`` are one-sided, and not corrected for the number
+        of methods. Classes have their ``accuracy``, a rare class its
+        ``average_precision``, and several ``average_precision of CLASS`` each.
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):
@@ -1059,8 +1048,7 @@ class Comparison:
     ) -> dict[str, Any] | None:
         """Compare once more with all rows with y, the size of the final model.
 
-        With ``train_size`` or ``labelled`` the comparison is about small training sets,
-        and the final model is trained on all rows: whether X* helps there as well is
+        After ``train_size`` or ``labelled``, whether X* helps with all rows as well is
         measured on the splits that `compare` has without these arguments (by time in
         the same windows), by the best method with X* and the best one without. The
         result is kept in ``settings["full_size"]``; ``full_size``, ``choice`` and the
@@ -1182,12 +1170,11 @@ class Comparison:
         Returns
         -------
         dict or None
-            ``name``, ``score`` with ``std_error`` and 95 % interval (``low``,
-            ``high``), the ``difference`` to the best model of the comparison and that
-            to the method of the verdict without X* (``over_without``), with intervals,
-            the ``scores`` of all splits, and the accuracy and average precisions that
-            ``table`` has, with intervals; None for sparse X, for comparisons read from
-            a file, and if no method could be fitted.
+            ``name``, ``score``, the ``difference`` to the best model of the comparison
+            and that to the method of the verdict without X* (``over_without``), the
+            accuracy and average precisions of ``table``, all with intervals, and the
+            ``scores`` of all splits; None for sparse X, for comparisons read from a
+            file, and if no method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None

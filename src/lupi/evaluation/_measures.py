@@ -361,25 +361,21 @@ def group_columns(table: pd.DataFrame) -> list[str]:
     """
     written = written_numbers(table)
     table = with_numbers(table, written)
-    named = [name for name in table if str(name).lower() == "time"]
-    times = [table[n] for n in table if n in named or is_date(n, table[n])]
+    times = [c for n, c in table.items() if str(n).lower() == "time" or is_date(n, c)]
     times = [time for time in times if 2 * time.nunique() <= len(time)]
 
     def identifies(column: pd.Series) -> bool:
         if _identifies_groups(column.dropna(), _column_type(column)):
             return True
-        n_groups, numeric = column.nunique(), pd.api.types.is_numeric_dtype(column)
-        few = FEWEST_GROUPS <= n_groups <= len(column) / 2
+        few = FEWEST_GROUPS <= column.nunique() <= len(column) / 2
         if column.isna().any() or not few:
             return False
+        whole = not pd.api.types.is_numeric_dtype(column) or (column % 1 == 0).all()
+        named = whole and NAMED_ID.search(str(column.name)) is not None
+        runs = (column != column.shift()).sum() == column.nunique()
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
-        signs = [
-            bool(NAMED_ID.search(str(column.name)))
-            and not (numeric and (column % 1).any()),
-            int((column != column.shift()).sum()) == n_groups,
-            any(not pair.duplicated().any() for pair in pairs),
-        ]
-        return sum(signs) > 1
+        apart = any(not pair.duplicated().any() for pair in pairs)
+        return bool(int(named) + int(runs) + int(apart) > 1)
 
     found = (name for name, column in table.items() if identifies(column))
     return [str(name) for name in found if name not in written]

@@ -1,10 +1,8 @@
 """Times of rows, columns that depend on the order of the rows, and X* implied by X.
 
-Rows of a table are often in the order of time. Random splits then train on the future
-of their test rows, and a column that drifts with time, even the number of the row,
-seems to help. `order_of_rows` tests a column for a trend (Spearman's correlation
-with the number of the row) and for autocorrelation (of the ranks of neighbouring rows),
-and a column of categories by the indicators of its categories.
+`order_of_rows` tests a column for a trend (Spearman's correlation with the number of
+the row) and for autocorrelation (of the ranks of neighbouring rows), and a column of
+categories by the indicators of its categories.
 """
 
 from __future__ import annotations
@@ -153,15 +151,14 @@ def _times_rows(name: Any, column: pd.Series) -> bool:
 
     Others, such as dates of birth and years of construction, are features.
     """
-    return bool(YEAR.fullmatch(str(name))) or _in_order(column) > IN_ORDER
+    return bool(YEAR.fullmatch(str(name))) or _in_order(column)
 
 
-def _in_order(column: pd.Series) -> float:
-    """Return the absolute rank correlation of a column with the number of the row."""
+def _in_order(column: pd.Series) -> bool:
+    """Return whether the rows are nearly in the order of a column."""
     ranks = pd.Series(_codes(column)).rank()
-    if ranks.nunique() < 2:
-        return 0.0
-    return float(abs(ranks.corr(pd.Series(np.arange(len(ranks), dtype=float)))))
+    place = pd.Series(np.arange(len(ranks), dtype=float))
+    return bool(ranks.nunique() > 1 and abs(ranks.corr(place)) > IN_ORDER)
 
 
 def times_of_rows(
@@ -179,8 +176,7 @@ def times_of_rows(
     def place(name: str) -> tuple[bool, float, int]:
         times, dated = read_time(columns[name], len(columns[name]), name)
         start = float(np.median(times)) if dated else np.inf
-        in_order = _in_order(columns[name]) > IN_ORDER
-        return not in_order, start, -len(np.unique(times))
+        return not _in_order(columns[name]), start, -len(np.unique(times))
 
     dates = [name for name, column in columns.items() if is_date(name, column)]
     unordered = [name for name in dates if not _times_rows(name, columns[name])]

@@ -1,48 +1,30 @@
 r"""Paired tests between two arms scored on the same splits.
 
-Scores of resampled splits are not independent, because the splits share rows. The
-variance of the mean difference d̄ over J splits is therefore the sum of the variances
-of its sources. The guide to evaluation explains and measures the formulas below. s² is
-the variance of the differences over the splits. The test rows are divided into G
-groups, and every split has a jackknife pseudo-value of its difference for each group
-(`lupi.evaluation._scoring`), so that the variance σ̂_t² of a split that is due to its
-test rows can be separated from that due to the training rows.
+Splits share rows, so that the variance of a mean d̄ over J splits is the sum of the
+variances of its sources; the guide to evaluation explains and measures the formulas.
+s² is the variance over the splits. The test rows are divided into G groups, and every
+split has a jackknife pseudo-value for each group (`lupi.evaluation._scoring`), which
+give the variance σ̂_t² of a split that is due to its test rows.
 
-*Small training sets, the rest as test rows* (``train_size``, ``labelled``): d_jg =
-μ + a_j + b_g + e_jg has effects of the training set, of the test rows and of both,
+Differences on small training sets and few labels, with s_G² the variance over the
+groups of the mean over the splits and σ̂_e² the residual mean square; ρ is zero, but
+for few labels half the mean share of rows that two splits have in common (with y, times
+that of all). Degrees of freedom are Satterthwaite's:
 
-    Var(d̄) = s²/J + max(0, s_G² − σ̂_e²/J) / G
+    Var(d̄) = s²/J + max(0, s_G² − σ̂_e²/J) / G + ρ/(1 − ρ) · max(0, s² − σ̂_t²)
 
-where s_G² is the variance over the groups of the mean over the splits, and σ̂_e² the
-residual mean square, which s²/J contains already. Degrees of freedom are
-Satterthwaite's. Rows that two training sets share are test rows of the other splits;
-their effect is part of s_G².
-
-*Few labels* (``labelled``): ρ/(1 − ρ) · max(0, s² − σ̂_t²) is added, with ρ half the
-mean over pairs of splits of the share of rows with y, times that of all training rows,
-that they have in common.
-
-*Large training sets* (the usual folds), whose test rows differ and whose training sets
-have the correlation ρ with ρ/(1 − ρ) = n_test/n_train (Nadeau and Bengio, 2003):
+Differences on folds, whose training sets are correlated (Nadeau and Bengio, 2003); of
+more than two passes over the rows, J counts two. The second term is multiplied by the
+overlap of windows of time, which are one pass:
 
     Var(d̄) = s²/J + n_test/n_train · max(0, s² − σ̂_t²),    J − 1 degrees of freedom
 
-Splits beyond the second pass over the rows test the same rows again and are not counted
-in J.
-
-*The score of one arm*, unlike a difference of two arms, depends on its test rows in the
-same way in every pass, and P splits are one pass:
+The score of one arm, which depends on its test rows alike in all P splits of a pass:
 
     Var(d̄) = σ̂_t²/P + (1/J + n_test/n_train) · max(0, s² − σ̂_t²)        folds
     Var(d̄) = s²/J + s_G²/G + √(s²/J · s_G²/G)             small training sets
 
-*Splits by time* are treated as folds of one pass, with n_test/n_train, at most 1, times
-the mean share of training rows that two windows have in common. One or two of them have
-the variance of their test rows only, that of blocks of consecutive rows divided by the
-number of blocks: it says nothing about other training sets.
-
-*Outliers* are left out of all means and differences (`outlying_splits`), by a rule that
-treats all arms but the oracle alike, so that the level of the tests does not change.
+One or two windows have the variance of blocks of consecutive test rows.
 
 References
 ----------

@@ -673,18 +673,11 @@ class Study:
                     for one, (first, _) in zip(splits, windows, strict=True)
                 ]
         if self.strata is not None:
-            rarest = min(
-                (
-                    (str(label), min(trained), max(trained))
-                    for label in np.unique(self.y[self.has_y])
-                    if (
-                        trained := [
-                            int((self.y[s.train] == label).sum()) for s in splits
-                        ]
-                    )
-                ),
-                key=itemgetter(1, 2),
-            )
+            found = []
+            for label in np.unique(self.y[self.has_y]):
+                counts = [int((self.y[one.train] == label).sum()) for one in splits]
+                found.append((str(label), min(counts), max(counts)))
+            rarest = min(found, key=itemgetter(1, 2))
         return {
             "kind": design.kind,
             "n_splits": len(splits),

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._words import (
+    TINY,
     argument,
     listed,
     listed_columns,
@@ -61,8 +62,6 @@ ALMOST_PERFECT = (
     f"Careful: the oracle{HAS_X} is almost perfect: X* may contain the target itself "
     "(a leak)."
 )
-# Difference of the sides of an interval, as a share of it, that rounding makes.
-TINY = 1e-6
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
 # Differences below this are not visible in scores of three decimals.
@@ -677,8 +676,9 @@ def over_constant_words(line: Mapping[str, Any]) -> str:
 
     That of a score ends with the range of the score, on one side.
     """
-    value, low, high = (line[f"over_constant{end}"] for end in ("", "_low", "_high"))
-    beyond, cut = (high - value) - (value - low), ""
+    names = (f"over_constant{end}" for end in ("", "_low", "_high"))
+    value, low, high = np.array([line[name] for name in names], dtype=float)
+    beyond, cut = high + low - 2 * value, ""
     if abs(beyond) > TINY * (high - low):
         cut = f", cut at the {'smallest' if beyond > 0 else 'largest'} possible score"
     return with_interval(line, "over_constant", cut)
@@ -735,9 +735,8 @@ def _heaviest(arms: ArmScores, settings: Mapping[str, Any]) -> str:
         return ""
     windows = window_words(settings["splits"])
     name = f"the window {windows[split]}" if windows else f"split {split + 1}"
-    against = ""
-    if control != means.argmin():
-        against = f" against {ARMS[CONTROLS[control]].label}"
+    against = f" against {ARMS[CONTROLS[control]].label}"
+    against *= bool(control != means.argmin())
     return f" Without {name} the gain is {signed(other)}{against}."
 
 
@@ -844,9 +843,7 @@ def _far_words(scores: Mapping[str, ArmScores]) -> str:
         words = arms.failing.values()
         found += [f"{name} " * (len(scores) > 1) + ", ".join(words)] * bool(words)
         n_arms, n_splits = n_arms + len(words), len(arms.scores.get("with", ()))
-    if not found:
-        return ""
-    return (
+    return bool(found) * (
         f" Far below a constant prediction{' in some splits' * (n_splits > 1)}: "
         f"{listed(found, most=3)}; differences to "
         f"{'these arms' if n_arms > 1 else 'this arm'} say little about X*."
@@ -1079,15 +1076,15 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     if full and full.verdict.kind == HELPS and not useless[1]:
         return [*steps, f"Use the model:{at_full} outcomes X* helps."]
     if useless == [False, True] and splits["train_size"]:
-        name, arm = _over_constant(comparison).idxmax()
-        latest = "latest " * (splits["kind"] == "time")
-        how = either(", with lupi fit on a file of these rows", "")
-        how += either(" that has the target and X alone", "") * (arm == "without")
-        steps.append(
-            f"Fit {name} {ARMS[arm].label} to the {latest}{rows} rows{how}: with these "
-            "it is better than a constant prediction, with all it is not shown to be."
-        )
-        return steps
+        name, arm = best_arm(comparison.summary, verdict)
+        if _over_constant(comparison)[name, arm] > 0:
+            latest = "latest " * (splits["kind"] == "time")
+            how = either(", with lupi fit on a file of their target and X alone", "")
+            fit = f"Fit {name} {ARMS[arm].label} to the {latest}{rows} rows{how}: it"
+            than = (
+                "is then better than a constant prediction, and with all not shown to"
+            )
+            return [*steps, f"{fit} {than} be."]
     if useless[-1]:
         # With fewer rows such models predict no better, unless rows change with time.
         if possible.get("train_size") and splits["kind"] == "time":

@@ -332,15 +332,15 @@ def model_words(comparison: Comparison) -> str:
 def choice_words(comparison: Comparison) -> str:
     """Return which model is kept, why, and its expected score."""
     model, (_, arm) = model_words(comparison), comparison.choice
-    full = comparison.full_size
-    scores = (full or comparison).summary.set_index("method")
+    own = comparison.full_size or comparison
+    scores = own.summary.set_index("method")
     helped = scores[scores["verdict"] == "helps"]
     total = comparison.settings["labels"]["n_labelled"]
     trained = f"trained on all {total:,} outcomes"
     if arm == "with":
         why = "because X* helps it"
-        if _is_small(full or comparison):
-            few = training_rows((full or comparison).settings["splits"])
+        if _is_small(own):
+            few = training_rows(own.settings["splits"])
             why = f"because X* helps models that are trained on {few} outcomes"
         if len(scores) > 1:
             why = (
@@ -355,14 +355,14 @@ def choice_words(comparison: Comparison) -> str:
             f"{number(helped.at[best, 'with'])} with X*"
         )
     else:
-        highest = "; of the models without X* it has the highest score"
-        size = " a model of this size" if full else ""
-        hurts = (full or comparison).verdict.kind == "hurts"
+        size = " a model of this size" * (own is not comparison)
         why = f"there is no evidence that X* helps{size}"
-        if hurts:
-            why = hurts_words(full or comparison)
-            why = f"{why}{size}" if why == "X* hurts" else why
-        said = f"{model}, {trained}: {why}{highest * (len(scores) > 1)}"
+        if own.verdict.kind == "hurts":
+            why = hurts_words(own)
+            why += size * (why == "X* hurts")
+        if len(scores) > 1:
+            why += "; of the models without X* it has the highest score"
+        said = f"{model}, {trained}: {why}"
     return f"{said}. {expected_words(comparison)}"
 
 
