@@ -28,9 +28,9 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def scores(*words, out="scores.csv"):
+def scores(*words, target="outcome", out="scores.csv"):
     """Return the scores of all columns of a table, whose rows a join must match."""
-    assert main(["columns", *words, "-t", "outcome", "-o", out, "--force"]) == 0
+    assert main(["columns", *words, "-t", target, "-o", out, "--force"]) == 0
     return pd.read_csv(out).set_index("column")
 
 
@@ -331,6 +331,33 @@ def test_the_firms_of_a_panel_are_groups(tmp_path, monkeypatch, capsys):
     assert "new values of firm, compare with --group firm" in said
     assert main([*compared, "--no-model", "--group", "firm", "--force"]) == 0
     assert "identifies groups" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("by", ["schoolid", "year"])
+def test_identifiers_are_groups_and_no_times_and_years_of_a_study_are_times(
+    tmp_path, monkeypatch, capsys, by
+):
+    """Both commands have one rule: pupils of schools, four years each."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pupil, year = np.repeat(np.arange(36), 4), np.tile(np.arange(4) - 1.5, 36)
+    table = pd.DataFrame({"schoolid": 200 + pupil // 3, "childid": pupil, "year": year})
+    table["mobility"], noise = rng.normal(size=(2, 144))
+    table["math"] = table["schoolid"] / 2 + 3 * year + noise
+    table.sort_values([by, "childid"]).to_csv("panel.csv", index=False)
+    notes = scores("panel.csv", target="math")["note"].fillna("")
+    assert notes["childid"] == "identifies groups of rows"
+    assert notes["year"] == "a year"
+    group = "schoolid" if by == "schoolid" else "childid"
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"The rows of one {group} belong together: --group {group}" in said
+    assert "--time year" in said.partition("next lupi ")[2]
+    words = ["compare", "panel.csv", "-t", "math", "-p", "mobility", "--quick"]
+    assert main([*words, "--cv", "2", "--no-model"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", "").split())
+    assert f"Careful: {group} identifies groups of rows" in said
+    assert "test on the future: --time year" in said
+    assert f"compare with --group {group}" in said
 
 
 def test_rows_without_outcome_are_counted_and_not_warned_of(

@@ -177,7 +177,13 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     assert "With all" in full.verdict.headline
     assert "instead of 30, " in full.verdict.headline
     found = pd.read_csv(folder / "results.csv")
-    assert (found["arm"] == "external baseline").sum() == 2
+    baselines = found[found["arm"] == "external baseline"]
+    assert len(baselines) == 2
+    without = found.loc[found["arm"] == "without X*", "score"].to_numpy()
+    assert baselines["difference"].to_numpy() == pytest.approx(
+        baselines["score"].to_numpy() - without
+    )
+    assert f". Its accuracy is {baselines['accuracy'].iloc[1]:.3f}" in said
     splits = pd.read_csv(folder / "splits.csv")
     for each, (_, own) in zip(
         (stored, full), splits.groupby("size", sort=False), strict=True

@@ -282,6 +282,11 @@ def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data):
     over = np.mean(expected) - result.summary["without"][0]
     assert found["over_without"] == pytest.approx(over)
     assert result.settings["outside"] == found
+    # Beside another score, the accuracy is the same.
+    other = quick(data, scoring="roc_auc").outside_baseline()
+    names = {"score": "accuracy", "low": "accuracy_low", "high": "accuracy_high"}
+    for name, accuracy in names.items():
+        assert other[accuracy] == pytest.approx(found[name])
 
 
 def test_best_estimator_is_the_model_the_folds_were_scored_with(data):

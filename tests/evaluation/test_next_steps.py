@@ -85,12 +85,28 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     splits = {"kind": "time", "time": "day", "train_size": 60, "n_train": 60.0}
     settings = {"scoring": "r2", "constant": 0.0}
     good, bad = ({"without": np.full(4, score)} for score in (0.7, -0.1))
-    result = of_scores({HEDGED: good}, splits=splits, **settings)
+    wide = 0.3 + np.array([1.0, -1.0, 1.0, -1.0])
+    result = of_scores({HEDGED: good | {"with": wide}}, splits=splits, **settings)
     result.settings["full_size"] = of_scores({HEDGED: bad}, **settings).to_dict()
+    # The model that is better is named: that with X* is not shown to be.
     (step,) = result.next_steps()
-    assert step.startswith("Fit a model to fewer latest rows: with 60 it is better")
+    fit = f"Fit {HEDGED} without X* to the latest 60 rows"
+    assert step.startswith(f"{fit}: it is then better than a constant prediction")
     (step,) = result.next_steps(command_line=True)
-    assert step.startswith("Fit a model to fewer latest rows, with lupi fit on a file")
+    file = "with lupi fit on a file of their target and X alone"
+    assert step.startswith(f"{fit}, {file}: it is")
+    said = "with X* the model is not shown to be better than a constant prediction"
+    assert f"{said}; without X* it is better." in str(result.verdict)
+    # X* that is not shown to help is not used, be it better than a constant as well.
+    above = of_scores({HEDGED: good | {"with": 0.71 + 0.1 * wide}}, splits=splits)
+    above.settings |= settings | {"constants": [0.0] * 4}
+    above.settings["full_size"] = result.settings["full_size"]
+    assert above.next_steps()[0].startswith(fit)
+    # Rows with an outcome beside hidden ones are not the latest.
+    result.settings["splits"] |= {"train_size": None, "labelled": 60}
+    (step,) = result.next_steps()
+    assert step.startswith("Look for other columns that are known when predicting: ")
+    assert "with all 100 outcomes no model is shown to be" in step
 
 
 def test_few_labels_are_advised_instead_of_a_small_training_set():
@@ -199,6 +215,15 @@ def test_boosting_is_advised_for_the_reason_why_it_is():
     assert f"{use}{fit}{there} to +0.040)." in result.next_steps()
     result.settings["outside"] |= {"difference": 0.02, "difference_low": 0.01}
     assert use in result.next_steps()
+    # That it makes more of X is said of the size that was asked for.
+    more = "Boosting makes more of X than"
+    full.settings["outside"] |= {"over_without_low": 0.1}
+    result.settings |= {"full_size": full.to_dict()}
+    assert more not in " ".join(result.next_steps())
+    result.settings["outside"] |= {"over_without_low": 0.1}
+    full.settings["outside"] |= {"over_without_low": -0.1}
+    result.settings |= {"full_size": full.to_dict()}
+    assert more in " ".join(result.next_steps())
 
 
 @pytest.mark.parametrize(("p", "near"), [(0.03, True), (0.09, True), (0.001, False)])

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from lupi.evaluation import compare
+from lupi.evaluation._verdict import training_rows
 from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstColumnOfAll, FirstNumber
 
@@ -102,8 +103,12 @@ def test_there_are_as_many_windows_as_asked_for_where_there_are_times(rows, coun
 def test_windows_without_enough_earlier_rows_are_dropped_with_the_reason(rows):
     result = run(rows, time=rows["time"], train_size=50)
     assert [len(split.train) for split in result.study.splits] == [50] * 3
-    said = "3 windows, not 5 (others have too few earlier rows with an outcome, or"
+    said = "3 windows, not 5 (others have too few earlier rows with an outcome), by"
     assert said in render_html(result)
+    # The last time has one row, which are too few to test on.
+    late = np.where(rows["time"] == 119, 200, rows["time"] // 20)
+    said = "5 windows, not 6 (others have a single test row), by"
+    assert said in render_html(run(rows, time=late, cv=6))
     # A share is one of the earlier rows.
     half = run(rows, time=rows["time"], train_size=0.5)
     assert [len(split.train) for split in half.study.splits] == [10, 20, 30, 40, 50]
@@ -154,6 +159,9 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     assert f"{said} {n} blocks of test rows." in str(one.verdict)
     # The verdict on one training set says so first.
     assert one.verdict.headline.startswith("In one split, there is no evidence that")
+    said = "Compare with cv=5: one split says nothing about other training sets."
+    assert said in one.next_steps()
+    assert said not in " ".join(run(rows, time=rows["time"]).next_steps())
     few = run(rows, time=rows["time"], cv=1, train_size=30).verdict.headline
     assert few.startswith("In one split, with 30 known outcomes (15 of class 0), there")
 
@@ -194,10 +202,28 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     same = result.full_size.table[columns], windows.table[columns]
     np.testing.assert_allclose(*same)
     said = str(result.full_size.verdict)
-    assert said.startswith("With all 120 known outcomes (60 to 90 of them in training")
+    each = "60 to 90 of them in training in each split"
+    known = "known at the time of the split or not"
+    few = training_rows(result.settings["splits"])
+    start = f"In two windows, with all 120 outcomes ({each}, {known}) instead of {few},"
+    assert said.startswith(start)
     assert "as if it were known" not in said
-    page = render_html(result)
+    page = " ".join(render_html(result).split())
     assert "were not measured" not in page
+    # The outcomes that came too late are counted, with the score without them.
+    few_late, many = (
+        int((late[s.train] > 120).sum()) for s in result.study.full_splits
+    )
+    counted = f", {few_late} to {many} of them not known at the time"
+    assert f"{counted} of the split, in training" in said
+    assert (
+        f"{counted} of the split, in training; models trained on {few} outcomes" in page
+    )
+    score = result.table.set_index(["method", "arm"]).at[result.choice, "score"]
+    assert (
+        f"known at the time of the split, which the verdict is about, score {score:.3f}"
+        in page
+    )
     # Without that comparison, the scores are not called those of the model.
     page = render_html(run(rows, FirstColumnOfAll(), **options))
     assert "Models trained on all 120 outcomes were not measured; the AUC of" in page
@@ -473,6 +499,14 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     assert "y and admitted depend on the order of the rows" in result.verdict.sentence
     assert "--time admitted." in result.next_steps(command_line=True)[0]
     assert "time=table['admitted']." in result.next_steps()[0]
+    # So is a column of few times. Identifiers are none; they can number the rows.
+    waves = ordered(wave=np.arange(200) // 40, y=walk)
+    assert waves.settings["order"]["time"] == "wave"
+    numbered = ordered(patientid=np.arange(200), y=walk)
+    assert numbered.settings["order"]["time"] is None
+    assert "--time row-number." in numbered.next_steps(command_line=True)[0]
+    groups = ordered(patientid=np.arange(200) // 9, y=walk)
+    assert "--time" not in " ".join(groups.next_steps(command_line=True))
     # A privileged column cannot be the time.
     later = ordered(later=np.arange(200.0), y=walk)
     assert order_of(later) == {"columns": ["later", "y"], "time": None}

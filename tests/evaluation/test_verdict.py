@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from lupi.evaluation import Comparison
+from lupi.report import render_html
 from tests.comparisons import ARMS, of_scores
 
 RNG = np.random.default_rng(0)
@@ -72,6 +73,40 @@ def test_a_loss_has_an_interval_and_says_whether_shuffled_loses_as_well():
         line = result.table.set_index("arm").loc["without"]
         ends = f"{line['gain_low']:.3f} to {line['gain_high']:.3f}".replace("-", "−")
         assert f"(95 % interval {ends}, p of a loss < 0.001)" in sentence
+
+
+def test_a_loss_that_is_negligible_is_called_so_with_equal_digits():
+    scores = {"without": np.full(10, 0.61861), "with": np.full(10, 0.61834)}
+    result = of_scores({"A": scores | {"shuffled": scores["without"]}}, scoring="r2")
+    start = "The privileged information hurts, by less than 0.01: with X*, A scores"
+    assert result.verdict.headline.startswith(f"{start} 0.61834 R² instead of 0.61861")
+    assert "With shuffled X* it scores 0.61861." in result.verdict.sentence
+
+
+@pytest.mark.parametrize("gain", [0.1, -0.1])
+def test_a_headline_on_models_that_fail_has_no_direction(gain):
+    """Two windows, with the intervals of ten blocks, of a table far from the past."""
+    scores = {"without": np.array([-0.9, -0.8])}
+    scores["with"] = scores["without"] + gain
+    noise = 0.01 * np.array([1.0, -1.0] * 5)
+    groups = {arm: [each + noise for each in own] for arm, own in scores.items()}
+    splits = {"kind": "time", "time": "day", "overlap": 1.0}
+    known = {"task": "regression", "scoring": "r2", "constant": 0.0}
+    possible = {"possible": {"windows": 5}}
+    result = of_scores({"A": scores}, {"A": groups}, splits=splits, **known, **possible)
+    assert result.verdict.kind == ("helps" if gain > 0 else "hurts")
+    start = "In two windows, models that fail say little about X*: with "
+    assert result.verdict.headline.startswith(start)
+    assert "differences to these arms say little about X*" in result.verdict.sentence
+    said = "Compare with cv=5: two windows say nothing about other training sets."
+    assert result.next_steps()[0] == said
+    page = render_html(result)
+    assert f"{result.verdict.kind}, but models fail</span>" in page
+    assert "X* hurts" not in page
+    # One split is not counted.
+    one = {arm: own[:1] for arm, own in scores.items()}
+    one = of_scores({"A": one}, splits=splits, **known).verdict.sentence
+    assert "Far below a constant prediction: without X* (−0.900), with" in one
 
 
 def quiet(levels, wobble):
@@ -426,6 +461,11 @@ def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
     assert result.verdict.kind == "helps"
     assert result.summary["gain_low"][0] < 0
     assert "corresponds to the 90 % interval" in result.verdict.sentence
+    # So is the gain of the oracle.
+    result = of_scores({"A": {"without": scores["without"], "oracle": scores["with"]}})
+    assert result.summary["gap_low"][0] < 0
+    said = "get from X. A one-sided test at 5 % corresponds to the 90 % interval, which"
+    assert f"{said} is above zero." in result.verdict.sentence
 
 
 def test_a_score_below_a_constant_prediction_is_named():
@@ -464,6 +504,7 @@ def test_a_difference_to_a_constant_stays_inside_of_its_range():
     line = result.table.set_index("arm").loc["without"]
     assert line["low"] - 0.5 == pytest.approx(line["over_constant_low"])
     assert line["over_constant_high"] == pytest.approx(0.5)
+    assert ", cut at the largest possible score) and with X*" in str(result.verdict)
 
 
 def test_an_arm_and_a_constant_are_compared_on_the_same_rows():
@@ -482,7 +523,7 @@ def test_an_arm_and_a_constant_are_compared_on_the_same_rows():
 def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
     result = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)})
     oracle = result.summary["oracle"][0]
-    said = f"when predicting, does not score more than A with X* ({oracle:.3f})."
+    said = f"when predicting, scores {oracle:.3f}, no more than A with X*."
     assert said in result.verdict.sentence
     assert "closes" not in result.verdict.sentence
     # The gain over another control is a part of a gap that X* closes.

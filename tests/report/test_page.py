@@ -291,10 +291,11 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     said = read(result)
     without = full.table.set_index("arm").loc["without"]
     low, high = f"{without['low']:.3f}", f"{without['high']:.3f}"
+    few = result.table.set_index("arm").at["without", "score"]
     assert (
         f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
-        "measured on 10 random splits with 180 known outcomes in training; the verdict "
-        "is about models that are trained on 60 outcomes." in said
+        "measured on 10 random splits with 180 known outcomes in training; models "
+        f"trained on 60 outcomes, which the verdict is about, score {few:.3f}." in said
     )
     # Both sizes have the same words for their gain.
     assert "With 60 known outcomes, the privileged information helps" in said
@@ -331,7 +332,7 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
     result = of_gains(dict.fromkeys(names, 0.0), splits=few, constant=0.5)
     result.folds["score"] += 0.1 if several else -0.1
     said = read(at_full_size(result, full))
-    assert ("additional training rows do not improve it" in said) == several
+    assert ("additional training rows do not improve them" in said) == several
     splits = result.settings["splits"]
     for name in ("train_size", "labelled"):
         splits |= {
@@ -341,8 +342,8 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
             name: 60,
         } | DAYS
         said = read(result)
-        latest = several and name == "train_size"
-        assert ("With 60, the latest, instead of all known" in said) == latest
+        latest = name == "train_size"
+        assert ("trained on 60 outcomes, the latest ones, which the" in said) == latest
     assert ("of the models without X* it has the highest score" in said) == several
     assert "compared again" not in said
 

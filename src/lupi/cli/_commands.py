@@ -55,10 +55,10 @@ from lupi.evaluation._measures import (
 )
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import (
-    may_be_time,
+    columns_of,
+    numbers_rows,
     ordered_columns,
     times_of_rows,
-    unordered_dates,
     unordered_words,
 )
 from lupi.evaluation._scoring import choose_scorer, metric_name
@@ -181,7 +181,6 @@ def _show_next_command(
     found = scores[scores["suspicious"] & useful]
     marked = found["column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
-    dates = scores.loc[scores["note"].isin(DATES), "column"]
     one = len(marked) == 1
     if marked:
         words = [
@@ -220,27 +219,27 @@ def _show_next_command(
         )
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
-    keys = scores.loc[scores["note"].isin(SORTED), "column"]
-    sorting = [name for name in keys if name in data.X and may_be_time(data.X[name])]
+    known = dict(columns_of(data.X, list(data.X)))
+    columns = known | dict(columns_of(data.privileged, data.details["privileged"]))
+    sorting = {name: columns[name] for name in ordered_columns(columns)[1]}
+    times, by_number, unordered = times_of_rows(known, sorting if drifts else {})
     # Numbers of the rows, with gaps, unless they may be times that matter.
-    counting = [name for name in sorting if data.X[name].is_unique and not drifts]
-    sorting = [name for name in sorting if drifts and not name.lower().endswith("id")]
-    groups = scores.loc[scores["note"] == GROUPS, "column"].tolist()
-    groups = [name for name in groups if name in data.X and data.X[name].notna().all()]
+    note = scores.set_index("column")["note"]
+    gaps = [n for n in known if note[n] in SORTED and numbers_rows(known[n])]
+    groups = [n for n in known if note[n] == GROUPS and known[n].notna().all()]
     groups = [request.group, *groups] if request.group else groups
     asked = replace(
         request,
         target=data.target,
         privileged=[] if request.privileged_file else marked,
-        drop=[*request.drop, *useless.head(8), *counting, *groups[1:]],
+        drop=[*request.drop, *useless.head(8), *([] if drifts else gaps), *groups[1:]],
         group=next(iter(groups), None),
         missing=[*request.missing, *values],
     )
-    times = times_of_rows(data.X, [name for name in dates if name in data.X])
     alone = replace(asked, group=request.group)
     requests = [
         replace(each, time=name)
-        for name in (*times, *sorting)
+        for name in times
         for each in ([asked, alone] if groups else [asked])
     ]
     asked = next(filter(_can_compare, [*requests, asked, alone]), asked)
@@ -251,13 +250,13 @@ def _show_next_command(
             f"{shlex.quote(groups[0])}{'' if asked.group else instead} never trains "
             "and tests on rows of the same one."
         )
-    if unordered := unordered_dates(data.X, [name for name in dates if name in data.X]):
+    if unordered:
         console.say(unordered_words(unordered))
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, *SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed_columns(rows, most=4)} {verb}" if len(rows) else ""
-        ordered = asked.time is None and (bool(sorting) or not len(keys))
+        ordered = asked.time is None and by_number
         ordered = ordered and _can_compare(replace(asked, time=ROW_NUMBER))
         console.say(
             f"Careful: {data.target} depends on the order of the rows{which}. If "

@@ -46,7 +46,7 @@ from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint, one_run, to_plain
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import FIELDS, Study, unlike_words
-from lupi.evaluation._verdict import ROW_NUMBER
+from lupi.evaluation._verdict import ENDS, ROW_NUMBER
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report import _words as wording
@@ -549,8 +549,9 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
         lines = own.table.replace({"arm": LABELS}).to_dict("records")
         if outside:
             line = {"method": outside["name"], "arm": "external baseline"}
-            names = ("score", "std_error", "low", "high")
-            lines.append(line | {name: outside[name] for name in names})
+            line |= {name: outside[name] for name in own.table if name in outside}
+            ends = {end: outside[f"over_without{end}"] for end in ENDS}
+            lines.append(line | {f"difference{end}": ends[end] for end in ENDS})
         if constant is not None:
             line = {"method": "constant prediction", "arm": "constant baseline"}
             lines.append(line | {"score": constant} | settings["also"])

@@ -1,12 +1,8 @@
 """`compare`, which measures whether privileged information helps, and its result.
 
 The guide to evaluation describes the layout of its JSON file. Further measurements use
-the splits of a comparison. *Learning curves*: every split keeps the parameters that the
-comparison chose for it, so that a point of the curve needs one fit per split and the
-curve contains the scores of the comparison. *Gains of columns*: the method is fitted
-with every column (or named group of columns) of X* alone, and with all others, with its
-candidates and inner folds; all gains are paired differences to the arm *without*.
-*External baseline*: gradient boosting on X, a strong model of another kind.
+the splits of a comparison: learning curves, with the parameters that were chosen for
+each split, gains of single columns of X*, and gradient boosting on X from outside.
 """
 
 from __future__ import annotations
@@ -41,13 +37,10 @@ from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
     computable_columns,
-    date_columns,
-    may_be_time,
     order_of_rows,
     ordered_columns,
     read_time,
     times_of_rows,
-    unordered_dates,
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
@@ -315,8 +308,8 @@ def _judged_scores(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
-    found = study.constant_scores()
-    constants, groups = map(list, zip(*found, strict=True)) if found else (None, None)
+    scored = study.constant_scores()
+    constants, groups = map(list, zip(*scored, strict=True)) if scored else (None, None)
     left_out = _left_out(folds, constants)
 
     def mean(scores: list[float] | None) -> float | None:
@@ -349,25 +342,22 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     known = dict(columns_of(study.X, names))
     y = pd.Series(study.y).where(study.has_y).infer_objects()
     y = y if study.strata is None else y.astype(object)  # numbers may be classes
-    ordered, order = ordered_columns(known | privileged)
+    columns = known | privileged
+    ordered, sorting = ordered_columns(columns)
     # The target decides what is said of the order, and is tested by itself.
     of_target, _ = ordered_columns({study.settings["target"]: y})
-    dates = times_of_rows(known, date_columns(study.X))
-    in_time = order is None or may_be_time((known | privileged)[order])
-    if order in known and in_time and not known[order].isna().any():
-        dates.append(order)
+    sorted_by = {name: columns[name] for name in sorting if of_target}
+    found, by_number, unordered = times_of_rows(known, sorted_by)
     # The column of a time is no feature, and there must be others.
-    column = dates[0] if dates and len(names) > 1 else None
-    times: np.ndarray | None = np.arange(len(y), dtype=float)
+    column = found[0] if found and len(names) > 1 else None
+    times = np.arange(len(y), dtype=float) if by_number else None
     if column is not None:
         times, _ = read_time(known[column], len(y), column)
-    elif not in_time:
-        times = None  # the rows are sorted by something else
     return constant | {
         "order": {
             "columns": [*ordered, *of_target],
             "time": column,
-            "dates": unordered_dates(known, date_columns(study.X)),
+            "dates": unordered,
             "r_target": order_of_rows(y)[0],
             "p_target": order_of_rows(y)[1],
         },
@@ -842,7 +832,12 @@ def outside_baseline(
 
     best, arm = best_arm(comparison.summary, comparison.verdict)
     arms = beside(comparison.verdict.method)
-    return {
+    also: dict[str, Any] = {}
+    for name in study.also:
+        folds, design = _also(pd.DataFrame(lines), name), design_for(name, study.design)
+        other = ArmScores(folds, design, comparison.left_out)
+        also |= other.level("outside").columns(name)
+    return also | {
         "name": method.name,
         **arms.level("outside").columns("score", ""),
         **beside(best).difference("outside", arm).columns("difference"),
@@ -850,6 +845,16 @@ def outside_baseline(
         **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
     }
+
+
+def _also(folds: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the same lines with another score, and its pseudo-values."""
+    found = [
+        each[name] if isinstance(each, dict) else (np.nan, None)
+        for each in folds["also"]
+    ]
+    score, groups = zip(*found, strict=True)
+    return folds.assign(score=score, group_scores=groups)
 
 
 @dataclass
@@ -951,17 +956,13 @@ class Comparison:
 
         ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
         *self*, and ``control`` the arm of that difference. Its 95 % interval,
-        ``gain_low`` to ``gain_high``, has the smallest of the three lower and the
-        smallest of the three upper ends, those of ``control_low`` and ``control_high``,
-        and ``p_helps`` is the largest of the three one-sided p-values. ``difference``
-        is *with* minus *without*, ``gap`` is *oracle* minus *without*, both with 95 %
-        intervals, ``gap_upper`` is the one-sided 95 % upper bound of the gap and
-        ``p_gap`` its one-sided p-value. P-values are corrected over the methods by
-        Holm.
-        ``nothing_to_gain`` is True for methods without evidence whose bound and
-        ``gain_high`` are negligible and whose oracle does not lose; ``rows_needed`` is
-        the number of rows needed to know whether X* could help at all, if at least
-        eight splits establish neither a gap nor its absence.
+        ``gain_low`` to ``gain_high``, has the smallest ends of the three, those of
+        ``control_low`` and ``control_high``, and ``p_helps`` is the largest of the
+        three one-sided p-values. ``difference`` is *with* minus *without*, ``gap`` is
+        *oracle* minus *without*, ``gap_upper`` its one-sided 95 % upper bound and
+        ``p_gap`` its p-value. P-values are corrected over the methods by Holm.
+        ``fails``: an arm other than the oracle is far below a constant prediction in
+        some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
         """
         return summarise(self._scores, self.settings)
 
@@ -970,26 +971,17 @@ class Comparison:
         """One row per method and arm: score, differences to other arms, time.
 
         ``score`` is the mean over ``n_splits`` splits, with its 95 % interval ``low``
-        to ``high``. ``difference`` is the score of the arm minus that of *without*, and
-        ``gain`` the score of *with* minus that of the arm, with 95 % intervals
-        (``gain_low`` to ``gain_high``); ``p_value`` and ``p_gain`` are their one-sided
-        p-values. ``over_constant`` is the score of the arm minus that of a constant
-        prediction on the same test rows, with its interval. Standard errors and
-        p-values are corrected for the overlap of the splits, not for the number of
-        methods. Classes have their ``accuracy``, and a rare class has its
-        ``average_precision``, with intervals (``accuracy_low`` and so on); several rare
-        classes have ``average_precision of CLASS`` each.
+        to ``high``. ``difference`` is the score of the arm minus that of *without*,
+        ``gain`` that of *with* minus that of the arm, and ``over_constant`` that of the
+        arm minus a constant prediction, each with its interval (``gain_low`` and so
+        on); ``p_value`` and ``p_gain`` are one-sided, and not corrected for the number
+        of methods. Classes have their ``accuracy``, a rare class its
+        ``average_precision``, and several ``average_precision of CLASS`` each.
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):
-            found = [
-                each[name] if isinstance(each, dict) else (np.nan, None)
-                for each in self.folds["also"]
-            ]
-            score, groups = zip(*found, strict=True)
-            folds = self.folds.assign(score=score, group_scores=groups)
-            design = design_for(name, self.design)
-            levels = score_intervals(self._arm_scores(folds, design), "score", 0.95)
+            own = _also(self.folds, name), design_for(name, self.design)
+            levels = score_intervals(self._arm_scores(*own), "score", 0.95)
             names = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
             levels = levels.rename(columns=names)
             table = table.merge(levels, how="left", on=["method", "arm"])
@@ -1031,7 +1023,7 @@ class Comparison:
             Sentences, at least one.
         """
         with option_names(command_line):
-            steps = next_steps(self, self._scores, command_line=command_line)
+            steps = next_steps(self, command_line=command_line)
             # X* that is the target must be left out, whatever the seed.
             return [*steps, *(() if self.settings.get("same") else another_seed(self))]
 
@@ -1057,8 +1049,7 @@ class Comparison:
     ) -> dict[str, Any] | None:
         """Compare once more with all rows with y, the size of the final model.
 
-        With ``train_size`` or ``labelled`` the comparison is about small training sets,
-        and the final model is trained on all rows: whether X* helps there as well is
+        After ``train_size`` or ``labelled``, whether X* helps with all rows as well is
         measured on the splits that `compare` has without these arguments (by time in
         the same windows), by the best method with X* and the best one without. The
         result is kept in ``settings["full_size"]``; ``full_size``, ``choice`` and the
@@ -1180,11 +1171,11 @@ class Comparison:
         Returns
         -------
         dict or None
-            ``name``, ``score`` with ``std_error`` and 95 % interval (``low``,
-            ``high``), the ``difference`` to the best model of the comparison and that
-            to the method of the verdict without X* (``over_without``), with intervals,
-            and the ``scores`` of all splits; None for sparse X, for comparisons read
-            from a file, and if no method could be fitted.
+            ``name``, ``score``, the ``difference`` to the best model of the comparison
+            and that to the method of the verdict without X* (``over_without``), the
+            accuracy and average precisions of ``table``, all with intervals, and the
+            ``scores`` of all splits; None for sparse X, for comparisons read from a
+            file, and if no method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None

@@ -51,6 +51,7 @@ from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import (
     LAST_YEAR,
     MOST_CATEGORIES,
+    NAMED_ID,
     as_dates,
     is_date,
     is_text,
@@ -342,15 +343,15 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         unique |= bool(steps[0]) and np.allclose(steps, steps[0])
     rows = ordered_columns({"column": column.reset_index(drop=True)})[1]
     # Names of the rows in alphabetical order, nearly.
-    unique |= kind == "text" and rows is not None and values.is_unique
+    unique |= kind == "text" and bool(rows) and values.is_unique
     if unique:
-        return UNIQUE if rows is None else FOLLOWS_ROWS
+        return FOLLOWS_ROWS if rows else UNIQUE
     if dated:
         return DATES[1]
     if _identifies_groups(values, kind):
         return GROUPS
     increasing = values.is_monotonic_increasing or values.is_monotonic_decreasing
-    return "" if rows is None else SORTED[not increasing]
+    return SORTED[not increasing] if rows else ""
 
 
 def _identifies_groups(values: pd.Series, kind: str) -> bool:
@@ -372,23 +373,27 @@ def _identifies_groups(values: pd.Series, kind: str) -> bool:
 def group_columns(table: pd.DataFrame, kinds: Sequence[str] | None = None) -> list[Any]:
     """Return the columns that identify groups of rows.
 
-    They do by content and name, or in a panel: the rows of a group follow one another,
-    each with another date or year, which other groups have as well.
+    They do by content and name, or by two of these: the rows of a group follow one
+    another, they have different dates, years or times, which other groups have as
+    well, and the name is that of an identifier.
     """
     kinds = kinds or [_column_type(column) for _, column in table.items()]
-    times = [table[name] for name in table if is_date(name, table[name])]
+    times = [c for n, c in table.items() if str(n).lower() == "time" or is_date(n, c)]
     times = [time for time in times if 2 * time.nunique() <= len(time)]
 
     def identifies(column: pd.Series, kind: str) -> bool:
         if _identifies_groups(column.dropna(), kind):
             return True
-        runs = int((column != column.shift()).sum())
-        few = FEWEST_GROUPS <= runs <= len(column) / 2
-        if column.isna().any() or not (few and runs == column.nunique()):
+        few = FEWEST_GROUPS <= column.nunique() <= len(column) / 2
+        if column.isna().any() or not few:
             return False
+        whole = not pd.api.types.is_numeric_dtype(column) or (column % 1 == 0).all()
+        named = whole and NAMED_ID.search(str(column.name)) is not None
+        runs = (column != column.shift()).sum() == column.nunique()
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
-        panel = any(not pair.duplicated().any() for pair in pairs)
-        return panel and _mostly_numbers(column) is None
+        apart = any(not pair.duplicated().any() for pair in pairs)
+        group = int(named) + int(runs) + int(apart) > 1
+        return group and _mostly_numbers(column) is None
 
     columns = zip(table.items(), kinds, strict=True)
     return [name for (name, column), kind in columns if identifies(column, kind)]

@@ -1,10 +1,8 @@
 """Times of rows, columns that depend on the order of the rows, and X* implied by X.
 
-Rows of a table are often in the order of time. Random splits then train on the future
-of their test rows, and a column that drifts with time, even the number of the row,
-seems to help. `order_of_rows` tests a column for a trend (Spearman's correlation
-with the number of the row) and for autocorrelation (of the ranks of neighbouring rows),
-and a column of categories by the indicators of its categories.
+`order_of_rows` tests a column for a trend (Spearman's correlation with the number of
+the row) and for autocorrelation (of the ranks of neighbouring rows), and a column of
+categories by the indicators of its categories.
 """
 
 from __future__ import annotations
@@ -36,8 +34,12 @@ SHORT_YEAR = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?!\d)")
 # Years, or years with a fraction, have such names.
 YEAR = re.compile(r"year|yr|date", re.IGNORECASE)
 FIRST_YEAR, LAST_YEAR = 1800, 2100
+# Columns with such names can identify groups of rows, and are no times.
+NAMED_ID = re.compile(r"(?:id|key|code)$|^id[\W_]", re.IGNORECASE)
 # Rank correlation with the number of the row above which a column is in their order.
 IN_ORDER = 0.9
+# Values of a column with ties by which the rows are sorted; fewer are categories.
+FEWEST_TIMES = 5
 OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
 MOST_CATEGORIES = 30
@@ -119,18 +121,12 @@ def _days(dates: pd.Series) -> np.ndarray:
     return days.to_numpy(float)
 
 
-def date_columns(table: Any) -> list[str]:
-    """Return the names of the columns of a data frame that are dates or years."""
-    if not isinstance(table, pd.DataFrame):
-        return []
-    return [str(name) for name, column in table.items() if is_date(name, column)]
-
-
 def is_date(name: Any, column: pd.Series) -> bool:
     """Return whether a column has dates, also such as 20190131, or years of the rows.
 
-    Other years than "year", as those of construction, are only years of the rows if
-    these are in their order.
+    Numbers are years if this is their whole name: those of a study may begin with 0.
+    Others, as those of construction, are only years of the rows if these are in their
+    order.
     """
     if not pd.api.types.is_numeric_dtype(column):
         return as_dates(column) is not None and with_short_year(column) is None
@@ -143,9 +139,10 @@ def is_date(name: Any, column: pd.Series) -> bool:
         return bool(
             pd.to_datetime(words, format="%Y%m%d", errors="coerce").notna().all()
         )
-    if not YEAR.search(str(name)) or not values.between(FIRST_YEAR, LAST_YEAR).all():
-        return False
-    return _times_rows(name, column)
+    if YEAR.fullmatch(str(name)):
+        return values.nunique() > 1
+    calendar = values.between(FIRST_YEAR, LAST_YEAR).all()
+    return bool(YEAR.search(str(name)) and calendar and _times_rows(name, column))
 
 
 def _times_rows(name: Any, column: pd.Series) -> bool:
@@ -153,38 +150,41 @@ def _times_rows(name: Any, column: pd.Series) -> bool:
 
     Others, such as dates of birth and years of construction, are features.
     """
-    return bool(YEAR.fullmatch(str(name))) or _in_order(column) > IN_ORDER
+    return bool(YEAR.fullmatch(str(name))) or _in_order(column)
 
 
-def _in_order(column: pd.Series) -> float:
-    """Return the absolute rank correlation of a column with the number of the row."""
+def _in_order(column: pd.Series) -> bool:
+    """Return whether the rows are nearly in the order of a column."""
     ranks = pd.Series(_codes(column)).rank()
-    if ranks.nunique() < 2:
-        return 0.0
-    return float(abs(ranks.corr(pd.Series(np.arange(len(ranks), dtype=float)))))
+    place = pd.Series(np.arange(len(ranks), dtype=float))
+    return bool(ranks.nunique() > 1 and abs(ranks.corr(place)) > IN_ORDER)
 
 
-def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
-    """Return the dates and years that are times of the rows, the best ones first.
+def times_of_rows(
+    columns: Mapping[str, pd.Series], sorting: Mapping[str, pd.Series]
+) -> tuple[list[str], bool, list[str]]:
+    """Return columns that can be times of the rows, the best ones first.
 
-    They have no gaps. Columns in the order of the rows come first, then the earliest
-    dates, then years, the finest first.
+    They have no gaps. Dates and years in the order of the rows come first, then the
+    earliest dates, then years, the finest first, then other columns that are
+    ``sorting`` the rows. The second value is whether the number of the row can be a
+    time: where rows are sorted, by a time or by a column that numbers them. The third
+    one are dates that are no times of the rows by name or order.
     """
 
     def place(name: str) -> tuple[bool, float, int]:
         times, dated = read_time(columns[name], len(columns[name]), name)
         start = float(np.median(times)) if dated else np.inf
-        in_order = _in_order(columns[name]) > IN_ORDER
-        return not in_order, start, -len(np.unique(times))
+        return not _in_order(columns[name]), start, -len(np.unique(times))
 
-    complete = (name for name in dates if columns[name].notna().all())
-    found = [name for name in complete if _times_rows(name, columns[name])]
-    return sorted(found, key=place)
-
-
-def unordered_dates(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
-    """Return the columns of dates that are no times of the rows by name or order."""
-    return [name for name in dates if not _times_rows(name, columns[name])]
+    dates = [name for name, column in columns.items() if is_date(name, column)]
+    unordered = [name for name in dates if not _times_rows(name, columns[name])]
+    complete = [name for name in columns if columns[name].notna().all()]
+    found = [name for name in dates if name in complete and name not in unordered]
+    times = [name for name, column in sorting.items() if _may_be_time(name, column)]
+    more = [name for name in times if name in complete and name not in found]
+    by_number = bool(times) or any(map(numbers_rows, sorting.values()))
+    return [*sorted(found, key=place), *more], by_number or not sorting, unordered
 
 
 def unordered_words(names: list[str]) -> str:
@@ -197,8 +197,8 @@ def unordered_words(names: list[str]) -> str:
     )
 
 
-def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:
-    """Return the columns that depend on the order of the rows, and one that is it.
+def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the columns that depend on the order of the rows, and those that are it.
 
     The level is that of the tests of all columns together.
     """
@@ -208,7 +208,7 @@ def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:
         for name, (size, p, _) in found.items()
         if size > SMALLEST and p * len(columns) < LEVEL
     ]
-    return ordered, next((name for name, each in found.items() if each[2]), None)
+    return ordered, [name for name, each in found.items() if each[2]]
 
 
 def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
@@ -234,15 +234,25 @@ def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
     size = max(trend, abs(near))
     # Two tests of two sides each, of every category.
     p = 4 * parts.shape[1] * stats.norm.sf(size * np.sqrt(len(known)))
-    is_order = abs(np.corrcoef(ranks, known)[0, 1]) > COMPUTABLE
+    # The ranks of few values with ties are not close to the numbers of the rows.
+    steps = np.sign(np.diff(ranks))
+    is_order = len(levels) >= FEWEST_TIMES and np.ptp(steps[steps != 0]) == 0
+    is_order |= abs(np.corrcoef(ranks, known)[0, 1]) > COMPUTABLE
     return float(size), float(min(1.0, p)), bool(is_order)
 
 
-def may_be_time(column: pd.Series) -> bool:
+def numbers_rows(column: pd.Series) -> bool:
+    """Return whether a column by which rows are sorted can be their number."""
+    return column.is_unique and _may_be_time("", column)
+
+
+def _may_be_time(name: str, column: pd.Series) -> bool:
     """Return whether a column by which rows are sorted can be a time.
 
-    Times are dates, or whole numbers that increase.
+    Times are dates, or whole numbers that increase and are no identifiers by name.
     """
+    if NAMED_ID.search(name):
+        return False
     if not pd.api.types.is_numeric_dtype(column):
         return as_dates(column) is not None and with_short_year(column) is None
     values = column.dropna()

@@ -1,12 +1,10 @@
 """Tables, their preprocessing, and the prepared tables of one fold.
 
-Preprocessing is fitted on training rows, separately for X and X*: numbers are imputed
-and standardized, sparse matrices are scaled by their largest entries, and tables with
-text, categories or dates are encoded by skrub's ``TableVectorizer`` first. A row of X*
-in which every value is missing stays missing: the transformer of X* is fitted on the
-other rows only. Preprocessing has no parameters to search; it is therefore fitted once
-per fold and shared by all candidates, with the same result as a pipeline refitted for
-each of them.
+Preprocessing is fitted on training rows, separately for X and X*, as the guide to
+evaluation describes. A row of X* in which every value is missing stays missing: the
+transformer of X* is fitted on the other rows only. Preprocessing has no parameters to
+search; it is therefore fitted once per fold and shared by all candidates, with the same
+result as a pipeline refitted for each of them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -443,10 +443,9 @@ def time_splits(
     by_chance = np.random.default_rng(0).permutation(len(time))
     if train_size is not None:
         _size(train_size, len(known))
-    cuts = _cuts(time[known], n_windows)
     splits, n_known = [], 0
-    for start, end in zip(cuts, np.r_[cuts, np.inf][1:], strict=True):
-        test = known[(time[known] >= start) & (time[known] < end)]
+    for test in tests_by_time(time, known, n_windows):
+        start = time[test].min()
         past = _elsewhere(np.flatnonzero(time < start), test, groups)
         past = past[np.lexsort((by_chance[past], time[past]))]
         seen = has_y[past]
@@ -507,23 +506,27 @@ def with_all_earlier(
     return found
 
 
-def _cuts(times: np.ndarray, n_windows: int) -> np.ndarray:
-    """Return the times at which windows begin, those nearest to equal shares of rows.
+def tests_by_time(
+    time: np.ndarray, rows: np.ndarray, n_windows: int
+) -> list[np.ndarray]:
+    """Return the rows of each window, which begin at times nearest to equal shares.
 
     There are as many as asked for, or all times after the first.
     """
+    times = time[rows]
     distinct, counts = np.unique(times, return_counts=True)
     earlier = np.cumsum(counts) - counts
     share = min(1 / (n_windows + 1), LARGEST_WINDOW)
     wanted = np.round((1 - share * np.arange(n_windows, 0, -1)) * len(times))
     n_cuts = min(n_windows, len(distinct) - 1)
     cuts: list[int] = []
-    for number, rows in enumerate(wanted[:n_cuts]):
+    for number, share in enumerate(wanted[:n_cuts]):
         first = cuts[-1] + 1 if cuts else 1
         # A time is left for each of the windows that follow.
         choice = earlier[first : len(distinct) - n_cuts + number + 1]
-        cuts.append(first + int(np.abs(choice - rows).argmin()))
-    return distinct[cuts]
+        cuts.append(first + int(np.abs(choice - share).argmin()))
+    starts = np.r_[distinct[cuts], np.inf]
+    return [rows[(times >= start) & (times < end)] for start, end in pairwise(starts)]
 
 
 def _check_classes(

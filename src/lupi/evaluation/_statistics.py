@@ -1,71 +1,30 @@
 r"""Paired tests between two arms scored on the same splits.
 
-Scores of resampled splits are not independent, because the splits share rows. The
-variance of the mean difference d̄ over J splits is therefore the sum of the variances
-of its sources. Let s² be the variance of the differences over the splits. The test rows
-are divided into G groups, and every split has a jackknife pseudo-value of its
-difference for each group (`lupi.evaluation._scoring`), so that the variance due to the
-test rows can be separated from the variance due to the training rows.
+Splits share rows, so that the variance of a mean d̄ over J splits is the sum of the
+variances of its sources; the guide to evaluation explains and measures the formulas.
+s² is the variance over the splits. The test rows are divided into G groups, and every
+split has a jackknife pseudo-value for each group (`lupi.evaluation._scoring`), which
+give the variance σ̂_t² of a split that is due to its test rows.
 
-*Small training sets, the rest as test rows* (``train_size``, ``labelled``). All splits
-have nearly the same test rows, so that d_jg = μ + a_j + b_g + e_jg with an effect of
-the training set, one of the test rows and their interaction, and
+Differences on small training sets and few labels, with s_G² the variance over the
+groups of the mean over the splits and σ̂_e² the residual mean square; ρ is zero, but
+for few labels half the mean share of rows that two splits have in common (with y, times
+that of all). Degrees of freedom are Satterthwaite's:
 
-    Var(d̄) = σ_a²/J + σ_b²/G + σ_e²/(JG) = s²/J + max(0, s_G² − σ̂_e²/J) / G
+    Var(d̄) = s²/J + max(0, s_G² − σ̂_e²/J) / G + ρ/(1 − ρ) · max(0, s² − σ̂_t²)
 
-where s_G² is the variance over the groups of the mean over the splits, and σ̂_e² the
-residual mean square. Both s²/J and s_G²/G contain σ_e²/(JG); adding them would count
-the interaction twice. The degrees of freedom are Satterthwaite's; where they are below
-2, because the terms cancel, the interaction is not subtracted. Rows that two
-training sets share are test rows of the other splits; their effect is part of s_G².
-
-*Few labels* (``labelled``). Two splits share rows with y, and rows without y, which
-train as well. A student of X* learns a product: of the dependence of y on X* in the
-rows with y, and of X* on X in all training rows. If X* is noise, its effect in two
-splits, which have the share u of the rows with y and v of all training rows in common,
-has the correlation uv; that of the difference to *shuffled*, where X* is noise drawn
-anew in every split, half of it. With ρ half the mean of uv over all pairs of splits,
-
-    ρ/(1 − ρ) · max(0, s² − σ̂_t²)
-
-is added to s²/J, where σ̂_t² is the part of s² that is due to the test rows (below).
-
-*Large training sets* (the usual folds). Splits are tested on different rows, d_j =
-a_j + t_j, and their training sets overlap, so that the a_j are correlated. Nadeau and
-Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Then
+Differences on folds, whose training sets are correlated (Nadeau and Bengio, 2003); of
+more than two passes over the rows, J counts two. The second term is multiplied by the
+overlap of windows of time, which are one pass:
 
     Var(d̄) = s²/J + n_test/n_train · max(0, s² − σ̂_t²),    J − 1 degrees of freedom
 
-where σ̂_t² is the mean over the splits of the variance over the groups, divided by G.
-The formula of Nadeau and Bengio has σ_t² = 0: it attributes the whole variance to the
-overlapping training sets. Splits beyond the second pass over the rows test the same
-rows again and are not counted in J.
-
-*The score of one arm*, unlike a difference of two arms, depends on its test rows in the
-same way in every pass, and P splits are one pass. Their variance is estimated by the
-jackknife, not by s², which has few degrees of freedom:
+The score of one arm, which depends on its test rows alike in all P splits of a pass:
 
     Var(d̄) = σ̂_t²/P + (1/J + n_test/n_train) · max(0, s² − σ̂_t²)        folds
     Var(d̄) = s²/J + s_G²/G + √(s²/J · s_G²/G)             small training sets
 
-In small training sets nearly every row is a training row of one split and a test row of
-the others: a row that is predicted badly is a bad training row too, so that both parts
-are correlated. The correlation is put at 1/2. Degrees of freedom are Satterthwaite's.
-
-*Splits by time* are tested on different rows and treated as folds of one pass, with
-n_test/n_train, at most 1, times the mean share of training rows that two windows have
-in common (of those of the smaller one): 1 for expanding windows, 0 for training sets of
-a given size that are disjoint, which leaves the ordinary t-test. One or two of them
-have the variance of their test rows only, that of blocks of consecutive rows divided by
-the number of blocks: it says nothing about other training sets.
-
-*Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
-does not survive. Splits in which the score of an arm other than the oracle lies beyond
-its quartiles by more than five of their ranges, and as far from the other arms or below
-a constant prediction, are left out of all means and differences of the comparison
-(`outlying_splits`): a model failed there. A split on which all arms score less, and
-more than a constant, is harder and stays. The rule treats these arms alike, so that the
-level of the tests does not change.
+One or two windows have the variance of blocks of consecutive test rows.
 
 References
 ----------

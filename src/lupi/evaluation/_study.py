@@ -78,10 +78,11 @@ from lupi.evaluation._splits import (
     inner_splits,
     of_rows,
     outer_splits,
+    tests_by_time,
     time_splits,
     with_all_earlier,
 )
-from lupi.evaluation._statistics import Design, Kind
+from lupi.evaluation._statistics import FEWEST_WINDOWS, Design, Kind
 from lupi.evaluation._verdict import training_rows
 from lupi.kernels import gram_cache
 
@@ -513,9 +514,10 @@ class Study:
         """Return the suggestions with which the comparison can be run.
 
         ``time`` has the times of the rows that would be suggested. ``train_size`` and
-        ``labelled`` are sizes, ``cv`` a number of windows, if it is another one, the
-        others whether splits exist: by time (or "all rows", if not of this size, or "no
-        groups", if not with groups), of all rows, and with inner folds for a search.
+        ``labelled`` are sizes, ``cv`` a number of windows, if it is another one,
+        ``windows`` one instead of one or two, the others whether splits exist: by time
+        (or "all rows", if not of this size, or "no groups", if not with groups), of all
+        rows, and with inner folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -545,6 +547,10 @@ class Study:
                     found["cv"] = None if drawn[0] == numbers[0] else drawn[0]
                 elif replace(self, groups=None)._can_draw(**wanted):
                     found["time"] = "no groups"
+        if self.by_time and len(self.splits) < FEWEST_WINDOWS:
+            more = range(DEFAULT_WINDOWS, FEWEST_WINDOWS - 1, -1)
+            enough = (n for n in more if self._n_drawn(cv=n) >= FEWEST_WINDOWS)
+            found["windows"] = next(enough, None)
         found["all"] = self._can_draw(train_size=None, labelled=None)
         if (group := self._group()) is not None:
             found["group"] = group
@@ -565,11 +571,12 @@ class Study:
 
     def _can_draw(self, **changes: Any) -> bool:
         """Return whether other splits can be drawn."""
-        try:
-            self.draw(**changes)
-        except ValueError:
-            return False
-        return True
+        return self._n_drawn(**changes) > 0
+
+    def _n_drawn(self, **changes: Any) -> int:
+        with suppress(ValueError):
+            return len(self.draw(**changes))
+        return 0
 
     def draw(self, **changes: Any) -> list[Split]:
         """Return windows of time, few labels, small training sets or folds.
@@ -649,29 +656,28 @@ class Study:
         rows of each split.
         """
         design, windows, rarest = describe_splits(splits, kind), None, None
-        there = self.has_privileged
+        there, times = self.has_privileged, self.drawn["times"]
         sizes = {
             "n_train": [len(one.train) for one in splits],
             "n_unlabelled": [int(there[one.unlabelled].sum()) for one in splits],
             "n_test": [len(one.test) for one in splits],
             "n_train_privileged": [int(there[one.train].sum()) for one in splits],
         }
-        if self.drawn["times"] is not None:
-            tested = (self.drawn["times"][0][one.test] for one in splits)
+        if times is not None:
+            tested = [times[0][one.test] for one in splits]
             windows = [[float(part.min()), float(part.max())] for part in tested]
+            if times[1] is not None:
+                # Outcomes that were not known when the test rows began.
+                sizes["n_late"] = [
+                    len(one.train) - int((times[1][one.train] < first).sum())
+                    for one, (first, _) in zip(splits, windows, strict=True)
+                ]
         if self.strata is not None:
-            rarest = min(
-                (
-                    (str(label), min(trained), max(trained))
-                    for label in np.unique(self.y[self.has_y])
-                    if (
-                        trained := [
-                            int((self.y[s.train] == label).sum()) for s in splits
-                        ]
-                    )
-                ),
-                key=itemgetter(1, 2),
-            )
+            found = []
+            for label in np.unique(self.y[self.has_y]):
+                counts = [int((self.y[one.train] == label).sum()) for one in splits]
+                found.append((str(label), min(counts), max(counts)))
+            rarest = min(found, key=itemgetter(1, 2))
         return {
             "kind": design.kind,
             "n_splits": len(splits),
@@ -729,10 +735,10 @@ class Study:
             from lupi.evaluation import _order
 
             columns = dict(_order.columns_of(self.X, column_names(self.X, "x")))
-            dates = _order.times_of_rows(columns, _order.date_columns(self.X))
-            if not dates:
+            found, *_ = _order.times_of_rows(columns, {})
+            if not found:
                 return None
-            times, _ = _order.read_time(columns[dates[0]], len(self.y), dates[0])
+            times, _ = _order.read_time(columns[found[0]], len(self.y), found[0])
         middle = np.nanmedian(times[self.has_y])
         return float(np.nanmean(times[~self.has_y] > middle))
 
@@ -872,6 +878,10 @@ def plan(
     given, n_folds = not isinstance(cv, int | np.integer | None), None
     if not given and kind is None and train_size is None:
         n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+    n_windows, tests = None, []
+    if times is not None:
+        n_windows = cv or DEFAULT_WINDOWS
+        tests = tests_by_time(times[0], np.flatnonzero(has_y), n_windows)
     classes: Any = None
     second: dict[str, Any] | None = None
     if task == "classification":
@@ -908,7 +918,8 @@ def plan(
             else str(getattr(outcome_time, "name", "outcome_time")),
             "dated": dated,
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
-            "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
+            "n_windows": n_windows,
+            "n_single": sum(len(test) < 2 for test in tests),
             "given": given,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,

@@ -1,16 +1,10 @@
 """From the scores of all splits to tests, a verdict and recommendations.
 
 The gain of a method is the smallest of its paired differences to the controls
-*without*, *shuffled* and *self*. The smallest of three true differences is not above
-the true difference to any control, so that its interval has the smallest of the three
-lower and the smallest of the three upper ends; its p-value is the largest of the three
-one-sided p-values, corrected by Holm over the methods. A method *helps* when its gain
-is significant, and *hurts* when it is worse than *without*. Otherwise there is *no
-evidence* that it helps, for one of three reasons: there is *nothing to gain* (the upper
-ends of the gain and of that of the oracle are negligible, and the oracle does not lose:
-one that does shows nothing of what can be gained), there are *too few rows to tell*
-(the oracle seems to gain, and neither that nor its absence is established), or the
-method does not achieve the gain of the oracle.
+*without*, *shuffled* and *self*. A method *helps* when its gain is significant, and
+*hurts* when it is worse than *without*. Otherwise there is *no evidence* that it helps:
+there is *nothing to gain*, there are *too few rows to tell*, or the method does not
+achieve the gain of the oracle. The guide to evaluation has the rules.
 """
 
 from __future__ import annotations
@@ -26,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._words import (
+    TINY,
     argument,
     listed,
     listed_columns,
@@ -88,7 +83,7 @@ COLUMNS = (
     *(f"difference{end}" for end in ENDS),
     *(f"p_{control}" for control in CONTROLS),
     *("p_helps", "p_hurts", *GAP, "gap_closed"),
-    *("leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
+    *("leak", "fails", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
 )
 
 
@@ -107,6 +102,7 @@ class ArmScores:
         settings: Mapping[str, Any] | None = None,
     ):
         self.design = design
+        self.optimum = (settings or {}).get("optimum", 1.0)
         self.constants = [
             np.delete(np.array(values, dtype=float), left_out, axis=0)
             for name in ("constants", "constant_groups")
@@ -163,6 +159,15 @@ class ArmScores:
         )
         return over.columns("over_constant")
 
+    @property
+    def failing(self) -> dict[str, str]:
+        """The arms that are far below a constant in some splits, with the scores."""
+        if self.failed or not self.constants:
+            return {}
+        more = self.constants[0], self.optimum
+        found = {arm: far_below(self.scores[arm], *more) for arm in ARMS}
+        return {arm: f"{ARMS[arm].label} {at}" for arm, at in found.items() if at}
+
 
 def summarise(
     scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
@@ -181,7 +186,7 @@ def summarise(
     gap_found = table["p_gap"] <= SIGNIFICANCE
     above = gap_found & (table["with"] < table["oracle"])
     table["gap_closed"] = (table["gain"] / table["gap"]).where(above)
-    table["leak"] = table["leak"].eq(True)
+    table[["leak", "fails"]] = table[["leak", "fails"]].eq(True)
     shown = table[["p_helps", "p_hurts"]] <= SIGNIFICANCE
     kinds = [table["gain"].isna(), shown["p_helps"], shown["p_hurts"]]
     table["verdict"] = np.select(kinds, [FAILED, HELPS, HURTS], NO_EVIDENCE)
@@ -233,6 +238,7 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
         "gap_upper": gap.mean + reach,
         "p_gap": gap.p_greater,
         "leak": _is_leak(line["oracle"], line["without"], settings["optimum"]),
+        "fails": bool({*arms.failing} - {"oracle"}),
     }
 
 
@@ -400,27 +406,27 @@ def judge(
     leak = bool(ran["leak"].any() or settings.get("same"))
     corrected = f", corrected for {len(ran)} methods" * several
     helping = ran[ran["verdict"] == HELPS]
-    nothing, rows = False, None
+    nothing, rows, negligible = False, None, settings["negligible"]
+    less = f", by less than {negligible:g}"
     if len(helping):
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
-        little = bool(best["gain_high"] < settings["negligible"])
-        less = f", by less than {settings['negligible']:g}" * little
         headline = (
-            f"The privileged information helps{less}: with it, {best['method']} scores "
-            f"{_scores(best, metric)}."
+            f"The privileged information helps"
+            f"{less * bool(best['gain_high'] < negligible)}: with it, {best['method']} "
+            f"scores {_scores(best, metric)}."
         )
         sentence = f"{_gain(best, corrected)}."
         if best["gain_low"] <= 0:
             sentence += f"{ONE_SIDED} above zero."
         if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
-                f" The oracle{HAS_X} does not score more than {best['method']} with X* "
-                f"({number(best['oracle'])})."
+                f" The oracle{HAS_X} scores {number(best['oracle'])}, no more than "
+                f"{best['method']} with X*."
             )
         elif best["p_gap"] > SIGNIFICANCE:
             sentence += _oracle_not_known(best, f"oracle{HAS_X}")
         elif not np.isnan(best["gap_closed"]) and not {"without", "oracle"} & set(
-            failing(scores[str(best["method"])], settings, left_out)
+            scores[str(best["method"])].failing
         ):
             closed = percent(best["gap_closed"])
             sentence += f" It closes {closed} of the gap to the oracle{HAS_X[:-1]}."
@@ -432,13 +438,14 @@ def judge(
             what = "The method loses, with shuffled X* as well"
             about = ": the loss is not specific to the content of X*"
         headline = (
-            f"{what}: with X*, {best['method']} scores "
-            f"{_scores(best, metric, 'without')}."
+            f"{what}{less * bool(best['difference_low'] > -negligible)}: with X*, "
+            f"{best['method']} scores {_scores(best, metric, 'without')}."
         )
         p = f", p of a loss {_p(best['p_hurts'])}{corrected}"
+        shuffled = number(best["shuffled"], *_beside(best, "without"))
         sentence = (
             f"The difference to without X* is {with_interval(best, 'difference', p)}"
-            f"{least}. With shuffled X* it scores {number(best['shuffled'])}{about}."
+            f"{least}. With shuffled X* it scores {shuffled}{about}."
         )
         if best["difference_high"] >= 0:
             sentence += f"{ONE_SIDED} below zero."
@@ -455,29 +462,27 @@ def judge(
             f"{_gain(best, corrected)}."
         )
         # The oracle of this method: the one that gains most is chosen by its score.
-        gap, sure = with_interval(best, "gap"), "with 95 % confidence at most"
-        whose = f" of {best['method']}" * several
+        whose, gap = f" of {best['method']}" * several, best["gap"]
         oracle = f"oracle{whose}{HAS_X}"
-        negligible = best["gap_upper"] <= settings["negligible"]
-        if np.isnan(best["gap"]):
-            pass
-        elif ran["nothing_to_gain"].all():
-            nothing = True
+        nothing, lost = bool(ran["nothing_to_gain"].all()), bool(best["gap_high"] < 0)
+        if nothing:
             headline = headline.removesuffix(".") + ", and nothing to gain."
-            bound = signed(ran["gap_upper"].max()) + ", with any method" * several
-            sentence += f" The {oracle} gains {signed(best['gap'])}, {sure} {bound}."
-        elif negligible and best["gap"] < 0:
-            lost = bool(best["gap_high"] < 0)
+        if np.isnan(gap):
+            pass
+        elif nothing or (gap >= 0 and best["gap_upper"] <= negligible):
+            bound = signed(ran["gap_upper"].max() if nothing else best["gap_upper"])
+            more = ", with any method" * (nothing and several)
+            if not best["nothing_to_gain"]:
+                more = "; the interval of the gain itself reaches further"
+            sentence += (
+                f" The {oracle} gains {signed(gap)}, with 95 % confidence at most "
+                f"{bound}{more}."
+            )
+        elif best["gap_upper"] <= negligible:
             sentence += (
                 f" The {oracle} {'loses' if lost else 'is not shown to gain'}: its "
-                f"difference to without X* is {gap}"
+                f"difference to without X* is {with_interval(best, 'gap')}"
                 f"{', so that it does not show what can be gained' * lost}."
-            )
-        elif negligible:
-            further = "; the interval of the gain itself reaches further"
-            sentence += (
-                f" The {oracle} gains {signed(best['gap'])}, {sure} "
-                f"{signed(best['gap_upper'])}{further * (not best['nothing_to_gain'])}."
             )
         elif best["p_gap"] > SIGNIFICANCE:
             sentence += _oracle_not_known(best, oracle)
@@ -493,11 +498,13 @@ def judge(
                     ": X* contains information that this model does not get from X"
                 )
             sentence += "."
+            if best["gap_low"] <= 0:
+                sentence += f"{ONE_SIDED} above zero."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
-    sentence += _far_words(scores, settings, left_out)
+    sentence += _far_words(scores)
     sentence += _near_constant(method, scores, settings)
     sentence += _few_splits(method, scores, settings)
     used = scores[method].n_unlabelled > 0
@@ -521,6 +528,8 @@ def judge(
     sentence += f".{_about_data(settings)}"
     if leak:
         sentence += f" {leak_words(settings)}"
+    if best["fails"] and kind != NO_EVIDENCE:
+        headline = f"Models that fail say little about X*:{headline.partition(':')[2]}"
     size = _size(settings)
     headline = size + headline[0].lower() + headline[1:] if size else headline
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
@@ -540,15 +549,17 @@ def _same_content(settings: Mapping[str, Any]) -> str:
 
 
 def _size(settings: Mapping[str, Any]) -> str:
-    """Return the beginning of a headline on one split, fewer outcomes, or all."""
+    """Return the beginning of a headline on few windows, fewer outcomes, or all."""
     splits, said = settings["splits"], []
-    if splits["n_splits"] == 1:
-        said.append("in one split")
+    if splits["kind"] == "time" and splits["n_splits"] < FEWEST_WINDOWS:
+        said.append(f"in {['one split', 'two windows'][splits['n_splits'] - 1]}")
     if splits.get("instead_of"):
         total, few = settings["labels"]["n_labelled"], splits["instead_of"]
         each = f"{training_rows(splits)} of them in training"
         each += " in each split" * (splits["n_splits"] > 1)
-        said.append(f"with all {total:,} known outcomes ({each}) instead of {few}")
+        each += ", known at the time of the split or not" * bool(late_words(splits))
+        known = "known " * (not late_words(splits))
+        said.append(f"with all {total:,} {known}outcomes ({each}) instead of {few}")
     elif splits["train_size"] or splits.get("labelled"):
         whole = bool(splits.get("grouped")) and splits["kind"] != "time"
         rows = f"{training_rows(splits)} known outcomes{' of whole groups' * whole}"
@@ -567,6 +578,12 @@ def training_rows(splits: Mapping[str, Any], name: str = "n_train") -> str:
         return f"{low:,} to {high:,}"
     exact = low == high and splits[name] == round(splits[name])
     return f"{'' if exact else 'about '}{round(splits[name]):,}"
+
+
+def late_words(splits: Mapping[str, Any]) -> str:
+    """Return how many training outcomes were not known at the split, if any."""
+    number = training_rows(splits, "n_late") if splits.get("n_late") else ""
+    return f"{number} of them not known at the time of the split" * bool(number)
 
 
 def window_words(splits: Mapping[str, Any]) -> list[str]:
@@ -613,11 +630,12 @@ def measured_words(
         )
     part = f"{count - len(left_out)} of " * bool(left_out)
     known = splits.get("n_train_privileged", splits["n_train"])
-    later = (
-        training_rows(splits, "n_train_privileged") if known < splits["n_train"] else ""
-    )
-    has = f", {later} of them with X*," * bool(later)
-    rows = f"{training_rows(splits)} known outcomes{few}{has} in training"
+    late = late_words(splits)
+    which = [late] * bool(late)
+    if known < splits["n_train"]:
+        which.append(f"{training_rows(splits, 'n_train_privileged')} of them with X*")
+    has, kind_of = f", {listed(which)}," * bool(which), "" if late else "known "
+    rows = f"{training_rows(splits)} {kind_of}outcomes{few}{has} in training"
     if unlabelled:
         more = training_rows(splits, "n_unlabelled")
         rows += f" and, with X*, {more} row{'s' * (more != '1')} without an outcome"
@@ -636,7 +654,7 @@ def _near_constant(
             over = arms.over_constant(arm)
             name = f"of {method} " * (len(scores) > 1) + ARMS[arm].label
             if not over["over_constant_low"] > 0:
-                found.append(f"{name} {with_interval(over, 'over_constant')}")
+                found.append(f"{name} {over_constant_words(over)}")
     if not found:
         return ""
     what = "the mean" if settings["task"] == "regression" else "the most frequent class"
@@ -645,10 +663,25 @@ def _near_constant(
     if not over["over_constant_low"] > 0:
         who = best if len(scores) > 1 else "the model"
         use = f": {who} {use_words(over)}"
+        if scores[best].over_constant("without")["over_constant_low"] > 0:
+            use = f": with X* {use[2:]}; without X* it is better"
     return (
         f" Predicting {what} for every row scores {shown}; differences to it: "
         f"{listed(found, most=4)}{use}."
     )
+
+
+def over_constant_words(line: Mapping[str, Any]) -> str:
+    """Return a difference to a constant prediction, with its interval.
+
+    That of a score ends with the range of the score, on one side.
+    """
+    names = (f"over_constant{end}" for end in ("", "_low", "_high"))
+    value, low, high = np.array([line[name] for name in names], dtype=float)
+    beyond, cut = high + low - 2 * value, ""
+    if abs(beyond) > TINY * (high - low):
+        cut = f", cut at the {'smallest' if beyond > 0 else 'largest'} possible score"
+    return with_interval(line, "over_constant", cut)
 
 
 def use_words(line: Mapping[str, Any]) -> str:
@@ -702,9 +735,8 @@ def _heaviest(arms: ArmScores, settings: Mapping[str, Any]) -> str:
         return ""
     windows = window_words(settings["splits"])
     name = f"the window {windows[split]}" if windows else f"split {split + 1}"
-    against = ""
-    if control != means.argmin():
-        against = f" against {ARMS[CONTROLS[control]].label}"
+    against = f" against {ARMS[CONTROLS[control]].label}"
+    against *= bool(control != means.argmin())
     return f" Without {name} the gain is {signed(other)}{against}."
 
 
@@ -804,52 +836,29 @@ def _oracle_not_known(line: Mapping[str, Any], oracle: str) -> str:
     )
 
 
-def failing(
-    arms: ArmScores, settings: Mapping[str, Any], left_out: Sequence[int]
-) -> dict[str, str]:
-    """Return the arms that are far below a constant in some splits, with the scores.
-
-    Their error is more than half as large again as that of the constant.
-    """
-    found: dict[str, str] = {}
-    for arm in () if arms.failed else ARMS:
-        where = far_below(arms.scores[arm], settings, left_out)
-        if where:
-            found[arm] = f"{ARMS[arm].label} {where}"
-    return found
-
-
-def _far_words(
-    scores: Mapping[str, ArmScores],
-    settings: Mapping[str, Any],
-    left_out: Sequence[int],
-) -> str:
+def _far_words(scores: Mapping[str, ArmScores]) -> str:
     """Return a sentence on the arms of any method that are far below a constant."""
-    found, n_arms = [], 0
+    found, n_arms, n_splits = [], 0, 0
     for name, arms in scores.items():
-        words = failing(arms, settings, left_out).values()
+        words = arms.failing.values()
         found += [f"{name} " * (len(scores) > 1) + ", ".join(words)] * bool(words)
-        n_arms += len(words)
-    if not found:
-        return ""
-    return (
-        f" Far below a constant prediction in some splits: {listed(found, most=3)}; "
-        f"differences to {'these arms' if n_arms > 1 else 'this arm'} say little about "
-        "X*."
+        n_arms, n_splits = n_arms + len(words), len(arms.scores.get("with", ()))
+    return bool(found) * (
+        f" Far below a constant prediction{' in some splits' * (n_splits > 1)}: "
+        f"{listed(found, most=3)}; differences to "
+        f"{'these arms' if n_arms > 1 else 'this arm'} say little about X*."
     )
 
 
-def far_below(
-    scores: np.ndarray, settings: Mapping[str, Any], left_out: Sequence[int]
-) -> str:
-    """Return in how many splits scores are far below a constant, and these scores."""
-    if not settings.get("constants"):
-        return ""
-    optimum = settings["optimum"]
-    constants = np.delete(settings["constants"], left_out)
+def far_below(scores: np.ndarray, constants: np.ndarray, optimum: float) -> str:
+    """Return in how many splits scores are far below a constant, and these scores.
+
+    Their error is more than half as large again as that of the constant.
+    """
     far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
+    where = f"in {len(far)} of {len(scores)} " * (len(scores) > 1)
     each = listed((number(score) for score in np.sort(far)), most=3)
-    return f"in {len(far)} of {len(scores)} ({each})" if len(far) else ""
+    return f"{where}({each})" if len(far) else ""
 
 
 def with_interval(
@@ -872,11 +881,8 @@ def with_interval(
 def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
     """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
-    own, other = line["with"], line[control]
-    close, alike = abs(own - other) < ROUNDED, number(own) == number(other)
-    close |= alike and line["verdict"] != NO_EVIDENCE
-    exact = line["verdict"] != NO_EVIDENCE if close else alike
-    beside = (own, other) if exact else ()
+    own, other, beside = line["with"], line[control], _beside(line, control)
+    close = abs(own - other) < ROUNDED
     shown, than = (number(score, *beside) for score in (own, other))
     instead, words = f" instead of {than}", ""
     if close and not beside:
@@ -887,10 +893,20 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     return f"{shown} {metric}{instead} {ARMS[control].label}{words}"
 
 
+def _beside(line: Mapping[str, Any], control: str) -> tuple[float, ...]:
+    """Return the scores whose difference has to be visible where they are shown."""
+    own, other = line["with"], line[control]
+    close, alike = abs(own - other) < ROUNDED, number(own) == number(other)
+    exact = line["verdict"] != NO_EVIDENCE if close else alike
+    return (own, other) if exact else ()
+
+
 def hurts_words(comparison: Comparison) -> str:
     """Return that X* hurts, or that the method loses whatever the content of X*."""
-    lines = comparison.summary.set_index("method")
-    if loses_shuffled(lines.loc[str(comparison.verdict.method)]):
+    line = comparison.summary.set_index("method").loc[str(comparison.verdict.method)]
+    if line["fails"]:
+        return "models fail in some splits, which says little about X*"
+    if loses_shuffled(line):
         return "the method loses with X*, with shuffled X* as well"
     return "X* hurts"
 
@@ -899,11 +915,11 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
-def _is_useless(comparison: Comparison) -> bool:
-    """Return whether no model is shown to be better than a constant prediction."""
+def _over_constant(comparison: Comparison) -> pd.Series:
+    """Return how far each model is above a constant prediction at least."""
     table = comparison.table[comparison.table["arm"].isin(("without", "with"))]
-    least = table["over_constant_low"].fillna(table["over_constant"])
-    return bool(least.max() <= 0)
+    table = table.set_index(["method", "arm"])
+    return table["over_constant_low"].fillna(table["over_constant"])
 
 
 def another_seed(comparison: Comparison) -> list[str]:
@@ -920,18 +936,19 @@ def another_seed(comparison: Comparison) -> list[str]:
     return []
 
 
-def next_steps(
-    comparison: Comparison, scores: Mapping[str, ArmScores], *, command_line: bool
-) -> list[str]:
+def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     """Return recommendations after a verdict, the most useful one first."""
     verdict, settings = comparison.verdict, comparison.settings
     methods, full = comparison.methods, comparison.full_size
     sizes = [comparison] if full is None else [comparison, full]
-    useless = [_is_useless(own) for own in sizes]
-    if settings.get("same"):
-        return [
-            f"Leave {listed_columns(settings['same'])} out: {_same_content(settings)}."
-        ]
+    if same := settings.get("same"):
+        return [f"Leave {listed_columns(same)} out: {_same_content(settings)}."]
+
+    def either(option: str, call: str) -> str:
+        return option if command_line else call
+
+    # No model is shown to be better than a constant prediction.
+    useless = [bool(_over_constant(own).max() <= 0) for own in sizes]
     steps = []
     if verdict.leak:
         steps.append(
@@ -939,30 +956,32 @@ def next_steps(
             "perfectly, as columns that contain it do."
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
+    rows, at_full = training_rows(splits), f" with all {n_labelled:,}" * bool(full)
     # Suggestions with which the comparison can be run.
     possible, order = settings.get("possible", {}), settings.get("order", {})
     drifts = settings["target"] in order.get("columns", ())
     drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
     if possible.get("time") and (drifts or order.get("time")):
         column = order["time"]
-        time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
-        if command_line:
-            time = f"--time {shlex.quote(column or ROW_NUMBER)}"
+        call = "range(len(y))" if column is None else f"table[{column!r}]"
+        time = either(f"--time {shlex.quote(column or ROW_NUMBER)}", f"time={call}")
         if possible["time"] == "all rows" and drawn:
             time += f", without {argument(drawn, splits[drawn])}"
         if possible.get("cv"):
             time += f", with {argument('cv', possible['cv'])}"
         if possible["time"] == "no groups":
-            time += (
-                f", without {argument('groups')}: each group has early and late rows"
-            )
+            also = "each group has early and late rows"
+            time += f", without {argument('groups')}: {also}"
         steps.append(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."
         )
+    if windows := possible.get("windows"):
+        few = "two windows say" if splits["n_splits"] > 1 else "one split says"
+        how = argument("cv", windows)
+        steps.append(f"Compare with {how}: {few} nothing about other training sets.")
     if group := possible.get("group"):
-        how = f"--group {shlex.quote(group)}" if command_line else "groups="
-        how += "" if command_line else f"table[{group!r}]"
+        how = either(f"--group {shlex.quote(group)}", f"groups=table[{group!r}]")
         steps.append(
             f"If predictions are for new values of {group}, compare with {how}."
         )
@@ -994,24 +1013,22 @@ def next_steps(
             f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
             "then used without outcome."
         )
-    own = sizes[-1].settings
-    outside = own.get("outside") or {}
-    better = (outside.get("over_without_low") or 0.0) > 0
-    if better and not (all(useless) or tried):
+    boosting, outside = (sizes[k].settings.get("outside") or {} for k in (0, -1))
+    better = (boosting.get("over_without_low") or 0.0) > 0
+    if better and not (useless[0] or tried):
         steps.append(
-            f"{outside['name']} makes more of X than {verdict.method} does: try "
+            f"{boosting['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."
         )
     other_columns = (
-        "Look for other columns that are known when predicting: no model is shown to "
-        "be better than a constant prediction."
+        f"Look for other columns that are known when predicting:"
+        f"{at_full}{' outcomes' * bool(full)} no model is shown to be better than a "
+        "constant prediction."
     )
     if (outside.get("over_constant_low") or 0.0) > 0:
-        whose, not_shown = "a constant prediction", ""
-        than = own["constant"]
-        if useless[-1]:
-            not_shown = ", and the methods compared are not shown to be"
-        else:
+        whose, than = "a constant prediction", sizes[-1].settings["constant"]
+        not_shown = ", and the methods compared are not shown to be" * useless[-1]
+        if not useless[-1]:
             name, arm = sizes[-1].choice
             whose = f"{name} {ARMS[arm].label}"
             than = sizes[-1].summary.set_index("method").at[name, arm]
@@ -1025,55 +1042,50 @@ def next_steps(
             kinds = {HURTS: hurts_words(full), HELPS: "it has the highest score"}
             why = kinds.get(full.verdict.kind, "there is no evidence that X* helps")
             use = (
-                f"Use the model: it is trained without X*, because with all "
-                f"{n_labelled:,} known outcomes {why}."
+                f"Use the model: it is trained without X*, because{at_full} known "
+                f"outcomes {why}."
             )
             if useless[1] or (outside.get("difference_low") or 0.0) > 0:
                 use = other_columns
             name, arm = best_arm(comparison.summary, verdict)
-            rows, beside = training_rows(splits), ""
-            boosting = settings.get("outside") or {}
+            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}"
             if "difference" in boosting:
-                beside = (
-                    f"; there the difference of {boosting['name']} to it is "
-                    f"{with_interval(boosting, 'difference')}"
-                )
-            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}{beside}."
+                over = with_interval(boosting, "difference")
+                few += f"; there the difference of {boosting['name']} to it is {over}"
             worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
-            steps.append(use + few * (not worse))
+            steps.append(use + f"{few}." * (not worse))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
-            how = how if command_line else "Call comparison.at_full_size()"
+            how = either(how, "Call comparison.at_full_size()")
             steps.append(
-                f"This result is for {training_rows(splits)} rows with an outcome. "
-                f"{how} to see how much of the gain remains with all {n_labelled:,}."
+                f"This result is for {rows} rows with an outcome. {how} to see how "
+                f"much of the gain remains with all {n_labelled:,}."
             )
         elif not (
             drawn or settings["labels"]["n_unlabelled"] or splits.get("outcome_time")
         ):
-            cells = (
-                "leave their target empty" if command_line else "give y as NaN there"
-            )
+            cells = either("leave their target empty", "give y as NaN there")
             steps.append(
                 "Rows whose outcome is not known yet can be used for training, if they "
                 f"have X*: {cells}."
             )
         if len(settings["privileged"]) > 1 and not settings.get("column_gains"):
-            how = "Run again with --columns"
-            how = how if command_line else "Call comparison.columns()"
+            how = either("Run again with --columns", "Call comparison.columns()")
             steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
-    if full and full.verdict.kind == HELPS:
-        return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
-    if useless == [False, True]:
-        latest = "latest " * (splits["kind"] == "time")
-        how = ", with lupi fit on a file of these alone" * command_line
-        return [
-            *steps,
-            f"Fit a model to fewer {latest}rows{how}: with {training_rows(splits)} it "
-            "is better than a constant prediction, with all it is not shown to be.",
-        ]
-    if all(useless):
+    if full and full.verdict.kind == HELPS and not useless[1]:
+        return [*steps, f"Use the model:{at_full} outcomes X* helps."]
+    if useless == [False, True] and splits["train_size"]:
+        name, arm = best_arm(comparison.summary, verdict)
+        if _over_constant(comparison)[name, arm] > 0:
+            latest = "latest " * (splits["kind"] == "time")
+            how = either(", with lupi fit on a file of their target and X alone", "")
+            fit = f"Fit {name} {ARMS[arm].label} to the {latest}{rows} rows{how}: it"
+            than = (
+                "is then better than a constant prediction, and with all not shown to"
+            )
+            return [*steps, f"{fit} {than} be."]
+    if useless[-1]:
         # With fewer rows such models predict no better, unless rows change with time.
         if possible.get("train_size") and splits["kind"] == "time":
             steps.append(
@@ -1084,15 +1096,11 @@ def next_steps(
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
-    arms = scores[str(verdict.method)]
-    fails = bool({*failing(arms, settings, comparison.left_out)} - {"oracle"})
-    if fails and not verdict.rows_needed:
+    line = comparison.summary.set_index("method").loc[verdict.method]
+    if line["fails"] and not verdict.rows_needed:
         how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
-        more = (
-            f"{how}: with {training_rows(splits)} known outcomes in training a model "
-            "is far below a constant prediction in some splits."
-        )
-        return [*steps, more, *other_methods]
+        more = f"{how}: with {rows} known outcomes in training a model is far below"
+        return [*steps, f"{more} a constant prediction.", *other_methods]
     if verdict.rows_needed:
         steps.append(
             f"Collect more rows: about {verdict.rows_needed:,} are needed to know "
@@ -1100,17 +1108,16 @@ def next_steps(
         )
     if verdict.nothing_to_gain:
         steps.append(
-            f"Look for other columns: with {training_rows(splits)} training rows these "
-            "add almost nothing to X."
+            f"Look for other columns: with {rows} training rows these add almost "
+            "nothing to X."
         )
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer
     # Columns that add to X need no others.
-    gaps = (
-        each.summary[each.summary["method"] == each.verdict.method] for each in sizes
-    )
-    oracle_gains = any((gap["p_gap"] <= SIGNIFICANCE).any() for gap in gaps)
+    tables = ((each.summary, each.verdict.method) for each in sizes)
+    p_gaps = pd.concat(table.loc[table["method"] == m, "p_gap"] for table, m in tables)
+    oracle_gains = (p_gaps <= SIGNIFICANCE).any()
     columns = "" if oracle_gains else ", or look for other columns"
     if not steps and all(hedged):
         return [f"Try {argument('methods', 'all')}{columns}."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,10 @@ from lupi.evaluation._verdict import (
     best_arm,
     far_below,
     hurts_words,
+    late_words,
     loses_shuffled,
     measured_words,
+    over_constant_words,
     rarest_words,
     training_rows,
     use_words,
@@ -267,9 +269,10 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     splits = settings["splits"]
     rows, n_test = training_rows(splits), training_rows(splits, "n_test")
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
-    rarest, hidden, known = rarest_words(splits), "", ""
+    rarest, hidden, late = rarest_words(splits), "", late_words(splits)
+    known = f" with an outcome, {late}" * bool(late)
     if splits.get("n_unlabelled"):
-        known = " with an outcome"
+        known = known or " with an outcome"
         hidden = f" and {training_rows(splits, 'n_unlabelled')} with X* and without one"
         if splits.get("outcome_time"):
             hidden += f" (those not known yet, by “{splits['outcome_time']}”, included)"
@@ -279,10 +282,11 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
         asked, times = splits.get("n_windows", number), splits.get("n_times")
         if number < asked:
             why = [f"there are {times} distinct times"] * (times <= asked)
-            if number < min(asked, times - 1):
+            single = splits.get("n_single", 0)
+            if min(asked, times - 1) - number > single:
                 whose = " whose group is not tested" * bool(splits.get("grouped"))
-                few = f"too few earlier rows with an outcome{whose}, or one test row"
-                why.append(f"others have {few}")
+                why.append(f"others have too few earlier rows with an outcome{whose}")
+            why += ["others have a single test row"] * bool(single)
             windows += f", not {asked} ({listed(why)}),"
         if splits["train_size"]:
             rows = f"the latest {rows}"
@@ -328,15 +332,15 @@ def model_words(comparison: Comparison) -> str:
 def choice_words(comparison: Comparison) -> str:
     """Return which model is kept, why, and its expected score."""
     model, (_, arm) = model_words(comparison), comparison.choice
-    full = comparison.full_size
-    scores = (full or comparison).summary.set_index("method")
+    own = comparison.full_size or comparison
+    scores = own.summary.set_index("method")
     helped = scores[scores["verdict"] == "helps"]
     total = comparison.settings["labels"]["n_labelled"]
     trained = f"trained on all {total:,} outcomes"
     if arm == "with":
         why = "because X* helps it"
-        if _is_small(full or comparison):
-            few = training_rows((full or comparison).settings["splits"])
+        if _is_small(own):
+            few = training_rows(own.settings["splits"])
             why = f"because X* helps models that are trained on {few} outcomes"
         if len(scores) > 1:
             why = (
@@ -351,14 +355,14 @@ def choice_words(comparison: Comparison) -> str:
             f"{number(helped.at[best, 'with'])} with X*"
         )
     else:
-        highest = "; of the models without X* it has the highest score"
-        size = " a model of this size" if full else ""
-        hurts = (full or comparison).verdict.kind == "hurts"
+        size = " a model of this size" * (own is not comparison)
         why = f"there is no evidence that X* helps{size}"
-        if hurts:
-            why = hurts_words(full or comparison)
-            why = f"{why}{size}" if why == "X* hurts" else why
-        said = f"{model}, {trained}: {why}{highest * (len(scores) > 1)}"
+        if own.verdict.kind == "hurts":
+            why = hurts_words(own)
+            why += size * (why == "X* hurts")
+        if len(scores) > 1:
+            why += "; of the models without X* it has the highest score"
+        said = f"{model}, {trained}: {why}"
     return f"{said}. {expected_words(comparison)}"
 
 
@@ -395,11 +399,20 @@ def expected_words(comparison: Comparison) -> str:
             f"of those that were is {score}, on {where}"
         )
     if own is not comparison:
-        few = training_rows(comparison.settings["splits"])
-        said += f"; the verdict is about models that are trained on {few} outcomes"
-    for name, (what, guess) in _also(own.settings).items():
-        ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
-        score = number(line[name]) + interval_words(ends, (0.0, 1.0))
+        splits = comparison.settings["splits"]
+        small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
+        which = " known at the time of the split" * bool(splits.get("outcome_time"))
+        if splits["kind"] == "time" and splits["train_size"]:
+            which += ", the latest ones"
+        said += (
+            f"; models trained on {training_rows(splits)} outcomes{which}, which the "
+            f"verdict is about, score {number(small['score'])}"
+        )
+        # The test rows differ, so that constants are subtracted.
+        more = small["score"] - line["score"] >= ROUNDED
+        if more and small["over_constant_low"] > line["over_constant_high"]:
+            said += ", which is more: additional training rows do not improve them"
+    for what, score, guess in _also_words(own.settings, line):
         said += f". {whose} {what} is {score}, {guess}"
     useless, outside = below_words(comparison), own.settings.get("outside")
     said += f". {useless}" if useless else "."
@@ -408,20 +421,6 @@ def expected_words(comparison: Comparison) -> str:
             f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
             f"the same splits, a difference of {with_interval(outside, 'difference')}"
             f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
-        )
-    small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
-    more = small["score"] - line["score"] >= ROUNDED
-    # The test rows differ, so that constants are subtracted.
-    if more and small["over_constant_low"] > line["over_constant_high"]:
-        splits = comparison.settings["splits"]
-        latest, score = (
-            splits["kind"] == "time" and splits["train_size"],
-            small["score"],
-        )
-        rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
-        said += (
-            f" With {rows} instead of all known outcomes it scores {number(score)}, "
-            "which is more: here additional training rows do not improve it."
         )
     return said
 
@@ -436,7 +435,7 @@ def below_words(comparison: Comparison) -> str:
     return (
         f"The {metric_name(own.settings['scoring'])} of the model ({score}) minus that "
         f"of predicting the {what} for every row ({other}) is "
-        f"{with_interval(line, 'over_constant')}: the model {use_words(line)}."
+        f"{over_constant_words(line)}: the model {use_words(line)}."
     )
 
 
@@ -560,14 +559,14 @@ def score_lines(comparison: Comparison) -> list[list[str]]:
         for line in own.summary.to_dict("records"):
             method, *cells = summary_cells(line)
             lines.append([method + size, *cells])
-        outside = own.settings.get("outside")
-        if outside:
-            name = f"{outside['name']} (external baseline, {size_words(own)})"
-            lines.append([name, number(outside["score"]), *[""] * (len(ARMS) + 2)])
-        constant = own.settings.get("constant")
-        if constant is not None:
-            name = f"constant prediction ({size_words(own)})"
-            lines.append([name, number(constant), *[""] * (len(ARMS) + 2)])
+        outside = own.settings.get("outside") or {"name": "", "score": None}
+        for name, score in (
+            (f"{outside['name']} (external baseline, ", outside["score"]),
+            ("constant prediction (", own.settings.get("constant")),
+        ):
+            if score is not None:
+                cells = [number(score), *[""] * (len(ARMS) + 2)]
+                lines.append([f"{name}{size_words(own)})", *cells])
     return lines
 
 
@@ -605,7 +604,7 @@ def _beside_constant(outside: Mapping[str, Any]) -> str:
         return ""
     worse = (outside["over_constant_high"] or 0.0) < 0
     what = "worse than" if worse else "not shown to be better than"
-    shown = with_interval(outside, "over_constant")
+    shown = over_constant_words(outside)
     return f", {what} a constant prediction: the difference is {shown}"
 
 
@@ -613,22 +612,27 @@ def _beside_without(comparison: Comparison) -> str:
     """Return how a baseline compares with the method of the verdict without X*."""
     outside, method = comparison.settings["outside"], comparison.verdict.method
     scores, said = outside.get("scores", []), ""
-    left_out = comparison.left_out
-    kept = np.delete(scores, left_out)
-    if len(kept) and (where := far_below(kept, comparison.settings, left_out)):
-        said = f"; far below a constant prediction {where}"
+    if scores and (constants := comparison.settings.get("constants")):
+        kept = np.delete([scores, constants], comparison.left_out, axis=1)
+        where = far_below(kept[0], kept[1], comparison.settings["optimum"])
+        said = f"; far below a constant prediction {where}" * bool(where)
     if 1 < len(scores) < FEWEST_SPLITS:
         folds = comparison.folds.set_index(["method", "arm"])
         without = folds.loc[(method, "without")].sort_values("split")["score"]
         better = int((np.array(scores) > without.to_numpy()).sum())
         each = ", ".join(map(number, scores))
         said += f"; by split: {each}, in {better} of {len(scores)} above without X*"
-    if (outside.get("over_without_low") or 0.0) > 0:
+    low, high = (outside.get(f"over_without_{end}") or 0.0 for end in ("low", "high"))
+    over = with_interval(outside, "over_without") if low > 0 or high < 0 else ""
+    if high < 0:
+        said += f". It is worse than {method} without X*: the difference is {over}"
+    if low > 0:
         said += (
-            f". It is better than {method} without X*, by "
-            f"{with_interval(outside, 'over_without')}: what is gained over that "
-            "model, by the oracle too, is gained over a weaker baseline"
+            f". It is better than {method} without X*, by {over}: what is gained over "
+            "that model, by the oracle too, is gained over a weaker baseline"
         )
+    for what, score, _ in _also_words(comparison.settings, outside):
+        said += f". Its {what} is {score}"
     return said
 
 
@@ -672,6 +676,17 @@ def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         beside = f"that of a random ranking {number(random.get(name, score))}"
         found[name] = f"average precision of class {label}", beside
     return found
+
+
+def _also_words(
+    settings: Mapping[str, Any], line: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each other score, the score, and that without a model."""
+    for name, (what, guess) in _also(settings).items():
+        if name in line:
+            ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
+            interval = interval_words(ends, (0.0, 1.0))
+            yield what, f"{number(line[name])}{interval}", guess
 
 
 def second_words(comparison: Comparison) -> list[str]:
@@ -786,4 +801,6 @@ def method_verdict(line: Mapping[str, Any]) -> str:
         return f"{line['verdict']}, nothing to gain"
     if not pd.isna(line["rows_needed"]):
         return f"{line['verdict']}, too few rows to tell"
+    if line["fails"] and line["verdict"] in ("helps", "hurts"):
+        return f"{line['verdict']}, but models fail"
     return f"{line['verdict']}{', with shuffled X* as well' * loses_shuffled(line)}"
