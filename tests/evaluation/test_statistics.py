@@ -213,15 +213,29 @@ def test_groups_without_a_score_in_some_split_are_left_out():
     groups = rng.normal(size=(6, 4))
     holes = np.column_stack([groups, rng.normal(size=6)])
     holes[2, 4] = np.nan
-    columns = ["difference_std_error", "p_value"]
-    for splits in (SMALL, FOLDS):
-        whole = line(groups.mean(axis=1), splits, groups)
-        found = line(groups.mean(axis=1), splits, holes)
-        assert found[columns].tolist() == whole[columns].tolist()
-    # With one group left the formula of Nadeau and Bengio remains.
-    holes[0, :3] = np.nan
-    found = line(groups.mean(axis=1), FOLDS, holes)
-    assert found["p_value"] == line(groups.mean(axis=1), FOLDS)["p_value"]
+    columns, mean = ["difference_std_error", "p_value"], groups.mean(axis=1)
+    whole = line(mean, SMALL, groups)
+    assert line(mean, SMALL, holes)[columns].tolist() == whole[columns].tolist()
+    # Folds have other test rows, so that each has its own groups.
+    testing = np.mean(
+        [own.var(ddof=1) / len(own) for own in (own[~np.isnan(own)] for own in holes)]
+    )
+    spread = mean.var(ddof=1)
+    assert spread > testing
+    expected = spread / 6 + 0.25 * (spread - testing)
+    found = line(mean, FOLDS, holes)
+    assert found["difference_std_error"] == pytest.approx(np.sqrt(expected))
+    # A fold with one group left says nothing about the test rows.
+    holes[0, :4] = np.nan
+    own = np.delete(holes, 0, axis=0)
+    testing = np.mean([np.nanvar(row, ddof=1) / (~np.isnan(row)).sum() for row in own])
+    expected = spread / 6 + 0.25 * (spread - testing)
+    found = line(mean, FOLDS, holes)
+    assert found["difference_std_error"] == pytest.approx(np.sqrt(expected))
+    # Without any, the formula of Nadeau and Bengio remains.
+    holes[:, 1:] = np.nan
+    found = line(mean, FOLDS, holes)
+    assert found["p_value"] == line(mean, FOLDS)["p_value"]
 
 
 def test_outlying_splits_are_left_out():

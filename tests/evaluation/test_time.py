@@ -139,6 +139,20 @@ def test_one_holdout_has_an_interval_of_blocks_of_its_test_rows(rows):
     assert (high - low) / 2 == pytest.approx(reach)
 
 
+def test_every_block_of_test_rows_has_a_row_of_a_rare_class(rows):
+    # In every window three rows of the class, one after the other.
+    y = np.isin(rows["time"] % 20, [12, 13, 14]).astype(int)
+    result = run(rows | {"y": y}, time=rows["time"])
+    assert len(result.study.splits) == 5
+    for _, test, _ in result.study.splits:
+        blocks = result.study.group_of_row[test]
+        assert (np.diff(blocks[np.argsort(rows["time"][test])]) >= 0).all()
+        for label in (0, 1):
+            assert set(blocks[y[test] == label]) == {0, 1}
+    part = result.folds[result.folds["arm"] == "with"]
+    assert not np.isnan(part["group_scores"].tolist()).any()
+
+
 def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(rows):
     result = run(rows, time=rows["time"] // 40)
     assert len(result.study.splits) == 2

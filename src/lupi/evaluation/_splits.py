@@ -575,14 +575,20 @@ def blocks_of_test_rows(
 ) -> np.ndarray:
     """Return for each row its block of consecutive test rows; −1 if it is never tested.
 
-    Neighbours in time are alike, so that the jackknife leaves out blocks of them. Rows
-    of one of the user's groups are in the same block.
+    Neighbours in time are alike, so that the jackknife leaves out blocks of them, with
+    as many rows of the rarest class. Rows of one of the user's groups are in the same
+    block.
     """
     block = np.full(len(time), -1)
     n_blocks = min(rows.take(split.test).n_jackknife for split in splits)
     for _, test, _ in splits:
         order = test[np.argsort(time[test], kind="stable")]
-        block[order] = np.arange(len(order)) * n_blocks // len(order)
+        counted = np.ones(len(order), dtype=bool)
+        if rows.strata is not None:
+            classes, numbers = np.unique(rows.strata[order], return_counts=True)
+            counted = rows.strata[order] == classes[numbers.argmin()]
+        earlier = np.cumsum(counted) - counted
+        block[order] = np.minimum(earlier * n_blocks // counted.sum(), n_blocks - 1)
         if rows.groups is not None:
             for name in np.unique(rows.groups[test]):
                 own = order[rows.groups[order] == name]

@@ -136,7 +136,7 @@ def corrected_contrast(
 
     There is one difference per split, or one score of an arm if not ``paired``.
     ``groups``, of shape (n_splits, n_groups), has the pseudo-values of each group of
-    test rows; without them the variance is that of Nadeau and Bengio.
+    test rows; without them σ̂_t² is zero, as in the formula of Nadeau and Bengio.
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
@@ -148,16 +148,16 @@ def corrected_contrast(
     if n_splits < (FEWEST_WINDOWS if design.kind == "time" else 2):
         std_error, freedom = _of_blocks(groups)
     else:
-        spread = float(differences.var(ddof=1))
-        variance = (1 / n_splits + design.common) * spread
-        freedom = n_splits - 1.0
-        table = np.empty((0, 0)) if groups is None else np.asarray(groups, dtype=float)
-        # A group without rows in some split has no pseudo-value there.
-        table = table[:, ~np.isnan(table).any(axis=0)]
-        if table.shape[1] > 1:
-            by_fold = design.kind in ("folds", "time")
-            estimate = _of_folds if by_fold else _of_common_test_rows
-            variance, freedom = estimate(spread, table, design, paired=paired)
+        spread, table = float(differences.var(ddof=1)), np.empty((n_splits, 0))
+        if groups is not None:
+            table = np.asarray(groups, dtype=float)
+        # A group without rows in some split has no pseudo-value there, and neither has
+        # one with all rows of a class.
+        estimate = _of_folds
+        if design.kind not in ("folds", "time"):
+            table = table[:, ~np.isnan(table).any(axis=0)]
+            estimate = _of_common_test_rows if table.shape[1] > 1 else _of_folds
+        variance, freedom = estimate(spread, table, design, paired=paired)
         std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
     return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
@@ -226,9 +226,17 @@ def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:
     return float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0
 
 
-def _of_test_rows(table: np.ndarray) -> float:
-    """Return the variance of a split that is due to its test rows."""
-    return float(table.var(axis=1, ddof=1).mean()) / table.shape[1]
+def _of_test_rows(table: np.ndarray) -> tuple[float, float]:
+    """Return the variance of a split that is due to its test rows, and its freedom.
+
+    Both are means over the splits that have at least two pseudo-values.
+    """
+    number = (~np.isnan(table)).sum(axis=1)
+    table, number = table[number > 1], number[number > 1]
+    if not len(table):
+        return 0.0, 0.0
+    parts = np.nanvar(table, axis=1, ddof=1) / number
+    return float(parts.mean()), float(number.mean()) - 1.0
 
 
 def _of_common_test_rows(
@@ -239,7 +247,7 @@ def _of_common_test_rows(
     of_splits = spread / n_splits
     if paired:
         correlation = design.shared / 2
-        training = max(0.0, spread - _of_test_rows(table))
+        training = max(0.0, spread - _of_test_rows(table)[0])
         of_splits += correlation / (1 - correlation) * training
     over_splits = table.mean(axis=0)
     rest = table - over_splits - table.mean(axis=1, keepdims=True) + table.mean()
@@ -267,18 +275,16 @@ def _of_folds(
     spread: float, table: np.ndarray, design: Design, *, paired: bool
 ) -> tuple[float, float]:
     """Return variance and degrees of freedom where splits test different rows."""
-    n_splits, n_groups = table.shape
-    testing, a_pass = _of_test_rows(table), float(n_splits)
+    (testing, freedom), n_splits = _of_test_rows(table), len(table)
+    training, least = max(0.0, spread - testing), 1 / n_splits
+    common, a_pass = design.common * training, least
     if design.kind == "folds":
-        a_pass = (design.n_train + design.n_test) / design.n_test
-    training = max(0.0, spread - testing)
-    common = design.common * training
+        a_pass = max(least, design.n_test / (design.n_train + design.n_test))
     if paired:
-        return spread / min(n_splits, 2 * a_pass) + common, n_splits - 1.0
-    counted = min(n_splits, a_pass)
-    rows, sets = testing / counted, training / n_splits + common
-    parts = [(rows, counted * (n_groups - 1)), (sets, n_splits - 1.0)]
-    return rows + sets, _freedom(rows + sets, parts)
+        return spread * max(least, a_pass / 2) + common, n_splits - 1.0
+    rows, sets = testing * a_pass, training / n_splits + common
+    parts = [(sets, n_splits - 1.0), (rows, freedom / a_pass)]
+    return rows + sets, _freedom(rows + sets, parts if freedom else parts[:1])
 
 
 def _freedom(variance: float, parts: Sequence[tuple[float, float]]) -> float:
