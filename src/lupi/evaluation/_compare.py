@@ -844,6 +844,7 @@ def outside_baseline(
         **arms.difference("outside", "without").columns("over_without"),
         **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
+        "group_scores": [line["group_scores"] for line in lines],
     }
 
 

@@ -275,12 +275,14 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
 def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
     """Return predicted and observed shares of a method, by arm and tenth.
 
-    ``shown`` are those with enough rows: as a share of all rows, because every row may
-    be tested in several splits, and rows may have weights.
+    Splits that are left out of all means are left out. ``shown`` are those with enough
+    rows: as a share of all rows, because every row may be tested in several splits, and
+    rows may have weights.
     """
     n_tested = comparison.settings["splits"].get("n_tested")
-    folds = comparison.folds.reindex(columns=["method", "arm", "reliability"])
-    folds = folds[folds["method"] == name].dropna()
+    folds = comparison.folds
+    folds = folds[(folds["method"] == name) & ~folds["split"].isin(comparison.left_out)]
+    folds = folds.reindex(columns=["arm", "reliability"]).dropna()
     lines = []
     for arm in ("without", "with"):
         bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
