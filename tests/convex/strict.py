@@ -21,6 +21,7 @@ class Strict:
 
     __array_ufunc__ = None
     __slots__ = ("_hidden",)
+    free = np.inf
 
     def __init__(self, array):
         self._hidden = array
@@ -52,6 +53,11 @@ class _Operations:
         "diagonal",
     )
     PLAIN = ("factor_precisions",)
+
+    @staticmethod
+    def free_bytes(matrix):
+        """Return the free memory of the device."""
+        return matrix.free
 
     def __getattr__(self, name):
         if name not in NAMES:

@@ -499,3 +499,13 @@ def test_the_stand_in_refuses_what_is_not_an_operation():
         matrix[0]
     with pytest.raises(TypeError, match="taken for a NumPy array"):
         np.asarray(matrix)
+
+
+def test_a_method_whose_matrices_do_not_fit_is_left_out(monkeypatch):
+    problem = strictly(svm(30))
+    monkeypatch.setattr(Strict, "free", 8 * 30**2)
+    with pytest.raises(ValueError, match="more memory for its matrices than is free"):
+        solve(problem, solver="interior")
+    # One step does not reach tol, and the interior-point method would be next.
+    assert solve(problem, max_iter=1).solver == "proximal"
+    assert solve(problem).is_optimal(1e-6)

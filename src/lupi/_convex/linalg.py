@@ -335,6 +335,15 @@ def factor_precisions(matrix: np.ndarray) -> tuple[type, ...]:
     return np.float32, np.float64
 
 
+@singledispatch
+def free_bytes(matrix: np.ndarray) -> float:
+    """Return the free memory of a device; 0 if the matrix itself is not stored there.
+
+    That of the host is checked before matrices are computed.
+    """
+    return np.inf
+
+
 # ------------------------------------------------------------------ rows of blocks
 # Functions that put an array on a device; other names are devices of torch.
 DEVICES: dict[str, Callable[[Any], Any]] = {"cpu": lambda array: array}
@@ -418,11 +427,6 @@ def register(kind: type, operations: Any) -> None:
 def is_on_host(matrix: Any) -> bool:
     """Return whether a matrix is a NumPy array."""
     return isinstance(matrix, np.ndarray)
-
-
-def is_stored(matrix: Any) -> bool:
-    """Return whether the entries are stored, not computed for every product."""
-    return np.float64 in factor_precisions(matrix)
 
 
 # ------------------------------------------------------------------ searches

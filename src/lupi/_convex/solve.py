@@ -14,14 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from lupi._convex.interior import solve_interior
+from lupi._convex.interior import has_room, solve_interior
 from lupi._convex.libsvm import SVM, solve_libsvm
-from lupi._convex.linalg import (
-    is_on_host,
-    is_stored,
-    limit_threads,
-    pivoted_factor,
-)
+from lupi._convex.linalg import is_on_host, limit_threads, pivoted_factor
 from lupi._convex.problem import Features, Gram, Problem
 from lupi._convex.proximal import solve_proximal
 from lupi._convex.proximal.faces import unsuited as unsuited_for_faces
@@ -93,7 +88,7 @@ def _attempts(
     automatic = solver == "auto"
     grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
     on_host = bool(grams) and all(map(is_on_host, grams))
-    features, first, last = None, False, False
+    features, suited, first, last = None, False, False, False
     if automatic:
         if on_host and len(grams) == len(problem.spaces):
             features = in_low_rank(problem, tuning)
@@ -111,7 +106,7 @@ def _attempts(
         first = suited and svm is None and not last
     if first:
         yield solve_proximal, tuning.max_faces
-    if not automatic or all(map(is_stored, grams)):
+    if not suited or has_room(problem):
         yield solve_interior, most
         if features is None and on_host:
             # For rank-deficient kernels with extreme costs, the barrier is lost to

@@ -306,6 +306,14 @@ def weighted_gram(first: Tensor, weight: Tensor, second: Tensor) -> np.ndarray:
     return to_host(first.mT @ (second * weight[:, None]))
 
 
+def free_bytes(matrix: Tensor) -> float:
+    device = matrix.device
+    if device.type == "cpu":
+        return np.inf
+    held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + held
+
+
 # ------------------------------------------------------- too large to be stored
 class KernelRows:
     """A Gram matrix given by its rows, for sizes at which it cannot be stored.
@@ -348,7 +356,7 @@ class _KernelRowsOperations:
 
     @staticmethod
     def take_rows(matrix: KernelRows, rows: np.ndarray) -> Tensor:
-        chosen = matrix.rows.index_select(0, _index(matrix.rows, rows))
+        chosen = take_rows(matrix.rows, rows)
         return matrix.kernel.between(chosen, matrix.rows) + matrix.constant
 
     @staticmethod
@@ -362,6 +370,10 @@ class _KernelRowsOperations:
     @staticmethod
     def factor_precisions(matrix: KernelRows) -> tuple[type, ...]:
         return (np.float32,)
+
+    @staticmethod
+    def free_bytes(matrix: KernelRows) -> float:
+        return 0.0
 
 
 register(torch.Tensor, sys.modules[__name__])

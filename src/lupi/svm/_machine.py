@@ -78,9 +78,9 @@ CONSTANT_ERROR = 1e-3
 TRIVIAL = 1e-6
 Device = Literal["cpu", "cuda"]
 Solver = Annotated[str, StrOptions(set(SOLVERS))]
-# Matrices of n² entries at the peak of a fit, by the number of its functions, as
-# measured with the slower method of `auto`; the second for single precision.
-DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 8, 3: 23}, {1: 6, 2: 8, 3: 14}
+# Matrices of n² entries at the peak of the proximal method, by the number of functions,
+# as measured; the second for single precision. A kernel with a constant is a copy.
+DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 7, 3: 10}, {1: 6, 2: 8, 3: 14}
 # Copies of the features of a linear model, and vectors of n entries per function.
 FEATURE_COPIES, VECTORS_PER_FUNCTION = 3, 40
 # Kernel values per chunk of predictions.
@@ -576,7 +576,8 @@ class KernelMachine:
         if privileged is not None:
             widths += [privileged.values.shape[1]] * len(self._functions)
         width = sum(widths) if in_features else None
-        place = Place.of(self.device, name, part.n_rows, len(widths), width)
+        n_kept = len(widths) + self._bias_in_kernel
+        place = Place.of(self.device, name, part.n_rows, n_kept, width)
         if place is HOST and not in_features:
             linear_form = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
             check_memory(name, linear_form, part.n_rows, len(widths))

@@ -33,10 +33,10 @@ from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     allowed_threads,
-    is_stored,
+    free_bytes,
     one_thread,
 )
-from lupi._convex.problem import Features, Problem
+from lupi._convex.problem import Features, Gram, Problem
 from lupi._convex.proximal import solve_proximal
 from lupi._convex.proximal.faces import unsuited
 from lupi._convex.solution import Solution
@@ -44,6 +44,15 @@ from lupi._convex.tuning import DEFAULT, Tuning
 
 # Limit on the Newton steps of the proximal method to a vertex.
 MOST_VERTEX_STEPS = 10
+# Matrices of n² entries at the peak, beside the Gram matrices, by the number of these.
+EXTRA_MATRICES = {0: 0, 1: 8, 2: 8, 3: 20}
+
+
+def has_room(problem: Problem) -> bool:
+    """Return whether the Gram matrices are stored, and those of the method fit too."""
+    grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
+    needed = 8.0 * problem.n_rows**2 * EXTRA_MATRICES[min(len(grams), 3)]
+    return all(free_bytes(gram) >= max(needed, 1.0) for gram in grams)
 
 
 def vertex_near(
@@ -283,10 +292,10 @@ def solve_interior(
             "The functions of a problem must be given either all by Gram matrices or "
             "all by features; here both occur. Give Gram matrices for all."
         )
-    if not all(is_stored(space.matrix) for space in spaces):
+    if not has_room(problem):
         raise ValueError(
-            "solver='interior' needs Gram matrices that are stored, and these are too "
-            "large for the memory of the device. Use solver='auto'."
+            "solver='interior' needs more memory for its matrices than is free on the "
+            "device. Use fewer rows or solver='auto'."
         )
     return _Path(problem, tuning).follow(tol=tol, max_iter=max_iter)
 
