@@ -18,6 +18,10 @@ and 1 for an exact test. "published" is the test of Nadeau and Bengio (2003). Th
 "failing splits" has columns with rare huge values, by which a few of the scores are far
 below those of the other splits; these splits are left out, as `compare` does.
 
+Oracles: the share of 95 % intervals of the gain of the oracle, which has X* when
+predicting, that contain it; the gain itself is the mean over all comparisons, on folds of
+200 rows of larger tables.
+
 Verdicts: the share of verdicts "helps" on `make_mediator`, and on shuffled X*, where it
 must not exceed 5 %, and the share of 95 % intervals of the gain that contain it. The
 gain itself is the smallest of the mean differences of all comparisons to each control.
@@ -246,6 +250,40 @@ def show(design, name, p):
     print("| " + " | ".join([*cells[:6], ", ".join(cells[6:])]) + " |", flush=True)
 
 
+def oracle(name, n_rows, seed):
+    """Return the gain of the oracle of a table on folds, with its interval."""
+    X, y, P = draw(name, n_rows, seed, shuffle=False)
+    score = fast_r2 if name in NUMBERS else fast_auc
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = compare(
+            X,
+            y,
+            P,
+            methods=method(name, seed),
+            n_candidates=1,
+            scoring=score,
+            random_state=seed,
+            progress=False,
+        )
+    return result.summary.loc[0, ["gap", "gap_low", "gap_high"]]
+
+
+def oracles(comparisons, jobs, log):
+    print("\n| oracle, 200 rows | comparisons | gain | covered, below, above |")
+    print("|---|---|---|---|")
+    for name in ("ACTG 175", "CD4, week 96", "German credit"):
+        tasks = [(name, 200, seed) for seed in range(comparisons)]
+        gap, low, high = log.results(oracle, tasks, jobs).T
+        gain = gap.mean()
+        below, above = np.mean(high < gain), np.mean(low > gain)
+        print(
+            f"| {name} | {comparisons} | {gain:+.3f} | {1 - below - above:.1%}, "
+            f"{below:.1%}, {above:.1%} |",
+            flush=True,
+        )
+
+
 def verdict(n_rows, train_size, n_splits, shuffle, seed):
     """Return whether `compare` says "helps", the gain's interval and differences."""
     X, y, P = draw("make_mediator", n_rows, seed, shuffle=shuffle)
@@ -307,5 +345,7 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     log = Log(arguments.log)
     calibrate(arguments.comparisons, arguments.jobs, arguments.only, log)
+    if arguments.only in ("", "oracle"):
+        oracles(3 * arguments.comparisons, arguments.jobs, log)
     if not arguments.only:
         verdicts(2 * arguments.comparisons, arguments.jobs, log)

@@ -153,19 +153,19 @@ def test_the_interval_of_a_score_has_its_level_where_folds_are_repeated():
     assert 0.945 <= np.mean((low <= 0.5) & (high >= 0.5)) <= 0.985
 
 
-def intervals(groups, splits, kind, confidence):
+def intervals(groups, splits, kind, confidence, arm="with"):
     """Return the intervals of the arm *with*, one table of groups per experiment.
 
     The display has one interval per training size; here a size is an experiment.
     """
-    scores = {"without": np.zeros(groups.shape[:2]), "with": groups.mean(axis=2)}
-    pseudo = {"without": np.zeros(groups.shape), "with": groups}
+    scores = {"without": np.zeros(groups.shape[:2]), arm: np.nanmean(groups, axis=2)}
+    pseudo = {"without": np.zeros(groups.shape), arm: groups}
     design = replace(of_scores({"A": {"without": np.zeros(2)}}).design, **splits)
     many = range(len(groups))
     display = PrivilegedLearningCurveDisplay(
         np.array(many), scores, [design for _ in many], pseudo
     )
-    return display.intervals(kind, confidence)["with"][1:]
+    return display.intervals(kind, confidence)[arm][1:]
 
 
 def found_greater(groups, splits):
@@ -208,15 +208,44 @@ def test_folds_keep_their_level(training, testing, largest):
     assert 0.03 <= found_greater(groups, FOLDS) <= largest
 
 
+@pytest.mark.parametrize("same_rows", [0.0, 1.0])
+def test_the_gain_of_an_oracle_depends_on_the_test_rows_in_every_pass(same_rows):
+    # Two passes of five folds over the same rows, in which the difference of a row is
+    # the same or another one.
+    rng = np.random.default_rng(0)
+    rows, others = rng.normal(0.1, 1.0, size=(2, 1000, 100))
+    again = rng.permuted(same_rows * rows + (1 - same_rows) * others, axis=1)
+    groups = np.concatenate([rows, again], axis=1).reshape(1000, 10, 5, 4).mean(axis=3)
+    low, high = intervals(groups, FOLDS, "difference", 0.95, "oracle")
+    covered = np.mean((low <= 0.1) & (high >= 0.1))
+    # The difference of models of the same columns is not taken to last.
+    low, high = intervals(groups, FOLDS, "difference", 0.95)
+    if same_rows:
+        assert 0.935 <= covered <= 0.985
+        assert np.mean((low <= 0.1) & (high >= 0.1)) < 0.9
+    else:
+        assert covered > 0.985
+        assert 0.935 <= np.mean((low <= 0.1) & (high >= 0.1)) <= 0.985
+
+
+def test_groups_that_some_splits_do_not_test_keep_the_level():
+    # Whole groups are training rows, so that each is absent from some splits.
+    rng = np.random.default_rng(0)
+    groups = rng.normal(size=(500, 1, 10)) + 0.5 * rng.normal(size=(500, 20, 10))
+    groups[..., 1:][rng.random(size=(500, 20, 9)) < 0.4] = np.nan
+    assert 0.03 <= found_greater(groups, SMALL) <= 0.08
+
+
 def test_groups_without_a_score_in_some_split_are_left_out():
     rng = np.random.default_rng(0)
     groups = rng.normal(size=(6, 4))
-    holes = np.column_stack([groups, rng.normal(size=6)])
-    holes[2, 4] = np.nan
+    holes = np.column_stack([groups, np.full(6, np.nan)])
     columns, mean = ["difference_std_error", "p_value"], groups.mean(axis=1)
     whole = line(mean, SMALL, groups)
     assert line(mean, SMALL, holes)[columns].tolist() == whole[columns].tolist()
     # Folds have other test rows, so that each has its own groups.
+    holes[:, 4] = rng.normal(size=6)
+    holes[2, 4] = np.nan
     testing = np.mean(
         [own.var(ddof=1) / len(own) for own in (own[~np.isnan(own)] for own in holes)]
     )

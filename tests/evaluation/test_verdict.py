@@ -187,8 +187,35 @@ def test_an_oracle_that_loses_bounds_nothing():
     assert result.summary["gap_high"][0] > 0
     assert result.summary["gap_upper"][0] < 0.01
     assert "when predicting, is not shown to gain: its" in str(result.verdict)
+    # One that may lose more than what is negligible, neither.
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.695), 0.01)
+    assert -0.01 < result.summary["gap"][0] < result.summary["gap_upper"][0] < 0.01
+    assert not result.verdict.nothing_to_gain
+    assert "is not shown to gain: its difference" in str(result.verdict)
     # One that loses next to nothing is equal to the model without X*.
     assert quiet((0.7, 0.7, 0.7, 0.7, 0.699), 0.003).verdict.nothing_to_gain
+
+
+def test_a_model_that_predicts_nothing_is_not_the_method_of_the_verdict():
+    # The gain of the same constant in every arm is zero, that of the others smaller.
+    useful = 0.7 + 0.02 * np.linspace(-1, 1, 10)
+    scores = {
+        "Constant": {"without": np.full(10, 0.5)},
+        "Useful": {"without": useful, "with": useful - 0.001, "oracle": useful + 0.1},
+    }
+    result = of_scores(scores, constant=0.5)
+    assert result.verdict.method == "Useful"
+    assert not result.summary["nothing_to_gain"].any()
+    said = str(result.verdict)
+    assert (
+        "No method that is shown to be better than a constant prediction gains. The "
+        "one that loses least is Useful" in said
+    )
+    assert "The oracle of Useful" in said
+    # If no model predicts anything, the method is that with the largest gain.
+    nothing = of_scores({"A": {"without": np.full(10, 0.5)}}, constant=0.5)
+    assert nothing.verdict.method == "A"
+    assert not nothing.verdict.nothing_to_gain
 
 
 def test_a_gain_that_may_not_be_negligible_is_something_to_gain():
@@ -633,7 +660,7 @@ def test_one_helping_method_is_enough_and_losers_are_named():
     assert result.verdict.kind == "helps"
     assert result.verdict.method == "B"
     assert result.verdict.methods == {"A": "hurts", "B": "helps"}
-    assert "It hurts A." in str(result.verdict)
+    assert "It hurts A (shuffled X* does so as well)." in str(result.verdict)
 
 
 def test_the_share_of_the_gap_is_told_when_there_is_a_gap():

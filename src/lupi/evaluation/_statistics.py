@@ -19,7 +19,8 @@ overlap of windows of time, which are one pass:
 
     Var(d̄) = s²/J + n_test/n_train · max(0, s² − σ̂_t²),    J − 1 degrees of freedom
 
-The score of one arm, which depends on its test rows alike in all P splits of a pass:
+The score of one arm, which depends on its test rows alike in every pass of P splits; on
+folds also the difference to a model of other columns or of another kind:
 
     Var(d̄) = σ̂_t²/P + (1/J + n_test/n_train) · max(0, s² − σ̂_t²)        folds
     Var(d̄) = s²/J + s_G²/G + √(s²/J · s_G²/G)             small training sets
@@ -131,10 +132,13 @@ def corrected_contrast(
     groups: ArrayLike | None = None,
     *,
     paired: bool = True,
+    alike: bool = True,
 ) -> Contrast:
     """Test whether a mean over overlapping splits differs from zero.
 
-    There is one difference per split, or one score of an arm if not ``paired``.
+    There is one difference per split, or one score of an arm if not ``paired``. Two
+    models are ``alike`` that predict from the same columns and are of the same kind:
+    the difference of others depends on the test rows in every pass, as a score does.
     ``groups``, of shape (n_splits, n_groups), has the pseudo-values of each group of
     test rows; without them σ̂_t² is zero, as in the formula of Nadeau and Bengio.
     """
@@ -153,11 +157,14 @@ def corrected_contrast(
             table = np.asarray(groups, dtype=float)
         # A group without rows in some split has no pseudo-value there, and neither has
         # one with all rows of a class.
-        estimate = _of_folds
-        if design.kind not in ("folds", "time"):
-            table = table[:, ~np.isnan(table).any(axis=0)]
-            estimate = _of_common_test_rows if table.shape[1] > 1 else _of_folds
-        variance, freedom = estimate(spread, table, design, paired=paired)
+        table = table[:, ~np.isnan(table).all(axis=0)]
+        if design.kind in ("folds", "time") or table.shape[1] < 2:
+            same = paired and alike
+            variance, freedom = _of_folds(spread, table, design, paired=same)
+        else:
+            variance, freedom = _of_common_test_rows(
+                spread, table, design, paired=paired
+            )
         std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
     return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
@@ -249,10 +256,13 @@ def _of_common_test_rows(
         correlation = design.shared / 2
         training = max(0.0, spread - _of_test_rows(table)[0])
         of_splits += correlation / (1 - correlation) * training
-    over_splits = table.mean(axis=0)
-    rest = table - over_splits - table.mean(axis=1, keepdims=True) + table.mean()
-    rest_freedom = (n_splits - 1) * (n_groups - 1)
-    interaction = float((rest**2).sum()) / rest_freedom / (n_splits * n_groups)
+    table = table[~np.isnan(table).all(axis=1)]
+    seen = ~np.isnan(table)
+    over_splits, over_groups = np.nanmean(table, axis=0), np.nanmean(table, axis=1)
+    rest = table - over_splits - over_groups[:, None] + over_splits.mean()
+    rest_freedom = max(1, int(seen.sum()) - len(table) - n_groups + 1)
+    interaction = float(np.nansum(rest**2)) / rest_freedom / n_groups
+    interaction *= float((1 / seen.sum(axis=0)).mean())
     rows = float(over_splits.var(ddof=1)) / n_groups
     parts = [(of_splits, n_splits - 1.0)]
     both = [parts[0], (rows, n_groups - 1.0)]
@@ -264,8 +274,10 @@ def _of_common_test_rows(
         variance += rows - interaction
         parts = [*both, (interaction, rest_freedom)]
     freedom = _freedom(variance, parts)
-    if freedom < min(FEWEST_FREEDOM, (min(n_splits, n_groups) - 1) / 2):
-        # The parts cancel, so that their sum is not known: nothing is subtracted.
+    least = min(FEWEST_FREEDOM, (min(n_splits, n_groups) - 1) / 2)
+    if freedom < least or not seen.all():
+        # The parts cancel, or differ by the groups that are tested, so that their
+        # difference is not known: nothing is subtracted.
         variance = of_splits + rows
         freedom = _freedom(variance, both)
     return variance, freedom

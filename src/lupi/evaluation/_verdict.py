@@ -74,6 +74,8 @@ ONE_SIDED = " A one-sided test at 5 % corresponds to the 90 % interval, which is
 FEW_OF_CLASS = 30
 # The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
+# The arms of models that can be used.
+MODELS = ("without", "with")
 # A mean or difference in a table: see `Contrast.columns`.
 ENDS = ("", "_std_error", "_low", "_high")
 GAP = [*(f"gap{end}" for end in ENDS), "gap_upper", "p_gap"]
@@ -137,9 +139,9 @@ class ArmScores:
         """Return the paired difference of two arms over the splits."""
         groups, others = self.groups[arm], self.groups[other]
         paired = None if groups is None or others is None else groups - others
-        return corrected_contrast(
-            self.scores[arm] - self.scores[other], self.design, paired
-        )
+        differences = self.scores[arm] - self.scores[other]
+        alike = not {"oracle", "outside"} & {arm, other}
+        return corrected_contrast(differences, self.design, paired, alike=alike)
 
     def over_constant(self, arm: str) -> dict[str, float]:
         """Return how far an arm is above a constant prediction, for a table.
@@ -158,6 +160,11 @@ class ArmScores:
             self.scores[arm] - constants, design, paired, paired=False
         )
         return over.columns("over_constant")
+
+    def predicts(self, arms: Sequence[str] = MODELS) -> bool:
+        """Return whether one of these arms is shown to be better than a constant."""
+        over = [{} if self.failed else self.over_constant(arm) for arm in arms]
+        return any(line.get("over_constant_low", 1.0) > 0 for line in over)
 
     @property
     def failing(self) -> dict[str, str]:
@@ -192,11 +199,14 @@ def summarise(
     table["verdict"] = np.select(kinds, [FAILED, HELPS, HURTS], NO_EVIDENCE)
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
+    # An oracle that may lose, or is not better than a constant, shows nothing.
+    lower = 2 * table["gap"] - table["gap_upper"]
     table["nothing_to_gain"] = (
         none
         & negligible
         & (table["gain_high"] <= settings["negligible"])
-        & (table["gap"] >= -settings["negligible"])
+        & (lower >= -settings["negligible"])
+        & np.array([one.predicts((*MODELS, "oracle")) for one in scores.values()])
     )
     # From few splits, of a loss of the oracle, or where the method itself is known to
     # gain next to nothing, the number of rows would not be an answer; nor is it for
@@ -450,13 +460,19 @@ def judge(
         if best["difference_high"] >= 0:
             sentence += f"{ONE_SIDED} below zero."
     else:
-        best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
+        # The gain of a model that predicts nothing is zero, whatever X* is.
+        better = ran[[scores[str(name)].predicts() for name in ran["method"]]]
+        among = better if len(better) else ran
+        best, kind = ran.loc[among["gain"].idxmax()], NO_EVIDENCE
         headline = "There is no evidence that the privileged information helps."
         most, verb = "With it,", " scores"
         if several:
-            most, verb = "The largest gain is that of", ": with X* it scores"
+            one = " that is shown to be better than a constant prediction"
+            one *= len(among) < len(ran)
+            most = f"The largest gain{' of a method' * bool(one)}{one} is that of"
+            verb = ": with X* it scores"
             if best["gain"] <= 0:
-                most = "No method gains. The one that loses least is"
+                most = f"No method{one} gains. The one that loses least is"
         sentence = (
             f"{most} {best['method']}{verb} {_scores(best, metric)}. "
             f"{_gain(best, corrected)}."
@@ -471,12 +487,12 @@ def judge(
             pass
         elif nothing or (gap >= 0 and best["gap_upper"] <= negligible):
             bound = signed(ran["gap_upper"].max() if nothing else best["gap_upper"])
-            more = ", with any method" * (nothing and several)
+            more = f", with any of the {len(ran)} methods" * (nothing and several)
             if not best["nothing_to_gain"]:
                 more = "; the interval of the gain itself reaches further"
             sentence += (
-                f" The {oracle} gains {signed(gap)}, with 95 % confidence at most "
-                f"{bound}{more}."
+                f" The difference of the {oracle} to without X* is {signed(gap)}, with "
+                f"95 % confidence at most {bound}{more}."
             )
         elif best["gap_upper"] <= negligible:
             sentence += (
@@ -500,7 +516,11 @@ def judge(
             sentence += "."
             if best["gap_low"] <= 0:
                 sentence += f"{ONE_SIDED} above zero."
-    hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
+    hurt = []
+    for line in ran[ran["verdict"] == HURTS].to_dict("records"):
+        notes = [less[2:]] * bool(line["difference_low"] > -negligible)
+        notes += ["shuffled X* does so as well"] * loses_shuffled(line)
+        hurt.append(f"{line['method']}{f' ({listed(notes)})' * bool(notes)}")
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
@@ -650,7 +670,7 @@ def _near_constant(
         return ""
     found = []
     for method, arms in scores.items():
-        for arm in () if arms.failed else ("without", "with"):
+        for arm in () if arms.failed else MODELS:
             over = arms.over_constant(arm)
             name = f"of {method} " * (len(scores) > 1) + ARMS[arm].label
             if not over["over_constant_low"] > 0:
@@ -712,9 +732,7 @@ def _few_splits(
         )
     elif not by_time:
         return ""
-    elif not all(
-        arms.over_constant(arm)["over_constant_low"] > 0 for arm in ("without", "with")
-    ):
+    elif not all(arms.over_constant(arm)["over_constant_low"] > 0 for arm in MODELS):
         said += ", although intervals of these differences reach below zero"
     return (
         f" {said}; with so few {what}, each weighs heavily.{_heaviest(arms, settings)}"
@@ -917,7 +935,7 @@ def _p(value: float) -> str:
 
 def _over_constant(comparison: Comparison) -> pd.Series:
     """Return how far each model is above a constant prediction at least."""
-    table = comparison.table[comparison.table["arm"].isin(("without", "with"))]
+    table = comparison.table[comparison.table["arm"].isin(MODELS)]
     table = table.set_index(["method", "arm"])
     return table["over_constant_low"].fillna(table["over_constant"])
 

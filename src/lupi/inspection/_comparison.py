@@ -574,8 +574,9 @@ class PrivilegedLearningCurveDisplay:
                 continue
             over = [each["without"] if paired else 0.0 for each in tables]
             own = [each[arm] - less for each, less in zip(tables, over, strict=True)]
+            how = {"paired": paired, "alike": arm != "oracle"}
             levels = [
-                corrected_contrast(values, design, *groups, paired=paired)
+                corrected_contrast(values, design, *groups, **how)
                 for design, values, *groups in zip(self.designs, *own, strict=True)
             ]
             ends = [(level.mean, *level.interval(confidence)) for level in levels]
