@@ -291,7 +291,7 @@ def test_an_oracle_whose_gain_is_not_significant_after_correction_is_not_known()
     assert "X* contains information" not in two.verdict.sentence
 
 
-def test_each_end_of_the_interval_names_its_control():
+def test_each_end_of_the_interval_has_its_control():
     noise = np.array([-1.0, 1.0] * 5)
     scores = {
         "without": np.full(10, 0.70),
@@ -313,8 +313,7 @@ def test_each_end_of_the_interval_names_its_control():
         f"{line[name]:+.3f}".replace("-", "−") for name in ("gain_low", "gain_high")
     )
     assert (
-        f"is +0.030 against X as X* (95 % interval {low} against shuffled X* to {high} "
-        "against X as X*, one-sided p"
+        f"is +0.030 against X as X* (95 % interval {low} to {high}, one-sided p"
     ) in result.verdict.sentence
     alike = of_scores({"A": scores | {"shuffled": scores["without"]}})
     assert "against" not in str(alike.verdict)
@@ -394,7 +393,7 @@ def test_interval_ends_and_p_are_the_least_favourable_of_the_three_controls():
     assert summary["gain_high"] == table["gain_high"].min()
     assert summary["p_helps"] == table["p_gain"].max()
     assert table["gain_low"].idxmin() != table["gain_high"].idxmin()
-    assert "both ends and p are the least favourable of the three" in str(
+    assert "; each end and p against the least favourable control)" in str(
         result.verdict
     )
 

@@ -13,7 +13,6 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from operator import add
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -199,13 +198,16 @@ def summarise(
     table["verdict"] = np.select(kinds, [FAILED, HELPS, HURTS], NO_EVIDENCE)
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
-    # An oracle that may lose, or is not better than a constant, shows nothing.
+    # An oracle that may lose, or is not better than a constant, shows nothing, and few
+    # windows say nothing about other training sets.
     lower = 2 * table["gap"] - table["gap_upper"]
+    few = settings["splits"]["n_splits"] < FEWEST_WINDOWS
     table["nothing_to_gain"] = (
         none
         & negligible
         & (table["gain_high"] <= settings["negligible"])
         & (lower >= -settings["negligible"])
+        & (not few or settings["splits"]["kind"] != "time")
         & np.array([one.predicts((*MODELS, "oracle")) for one in scores.values()])
     )
     # From few splits, of a loss of the oracle, or where the method itself is known to
@@ -827,23 +829,16 @@ def _about_data(settings: Mapping[str, Any]) -> str:
 
 def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
-    p = f", one-sided p {_p(line['p_helps'])}"
-    controls = [line[f"control{end}"] for end in ("", "_low", "_high")]
-    controls.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
-    against = [f" against {ARMS[control].label}" for control in controls]
-    if len(set(controls)) == 1:
-        against = [""] * 4
-    elif len(set(controls[:3])) == 1:
-        # The control of the estimate is named once, and the other one of p.
-        against = [against[0], "", "", against[3]]
-    p += against.pop()
-    if corrected:
-        p += f"{corrected}; the interval is not corrected"
+    p = f", one-sided p {_p(line['p_helps'])}{corrected}"
+    control, *ends = (line[f"control{end}"] for end in ("", "_low", "_high"))
+    ends.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
+    p += "; the interval is not corrected" * bool(corrected)
+    several = {control} != set(ends)
+    p += "; each end and p against the least favourable control" * several
+    against = f" against {ARMS[control].label}" * several
     return (
-        "The gain, the smallest of the differences before rounding to without X*, "
-        "shuffled X* and X as "
-        f"X*, is {with_interval(line, 'gain', p, against)}; both ends and p are the "
-        "least favourable of the three"
+        "The gain, the smallest difference to without X*, shuffled X* and X as X*, is "
+        f"{with_interval(line, 'gain', p, against)}"
     )
 
 
@@ -880,20 +875,13 @@ def far_below(scores: np.ndarray, constants: np.ndarray, optimum: float) -> str:
 
 
 def with_interval(
-    line: Mapping[str, Any],
-    name: str,
-    more: str = "",
-    after: Sequence[str] = ("", "", ""),
+    line: Mapping[str, Any], name: str, more: str = "", against: str = ""
 ) -> str:
-    """Return a difference of a table with its 95 % interval, and more about it.
-
-    ``after`` has words for the value and for both ends.
-    """
-    numbers = together(*(line[name + end] for end in ("", "_low", "_high")))
-    if numbers[1] == "–":
-        return numbers[0]
-    value, low, high = map(add, numbers, after)
-    return f"{value} (95 % interval {low} to {high}{more})"
+    """Return a difference of a table with its 95 % interval, and more about it."""
+    value, low, high = together(*(line[name + end] for end in ("", "_low", "_high")))
+    if low == "–":
+        return value
+    return f"{value}{against} (95 % interval {low} to {high}{more})"
 
 
 def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
