@@ -61,7 +61,7 @@ from lupi.evaluation._order import (
     times_of_rows,
     unordered_words,
 )
-from lupi.evaluation._scoring import choose_scorer, metric_name
+from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 
@@ -102,7 +102,7 @@ def run_columns(
             random_state=seed,
             n_jobs=jobs,
         )
-    _show_columns(console, data, metric, scores)
+    _show_columns(console, data, scores)
     if out is not None:
         write_atomically(out, to_csv(scores))
         console.say(str(out), label="table")
@@ -110,9 +110,9 @@ def run_columns(
 
 
 def _show_columns(
-    console: PlainConsole, data: InputTable, metric: str | None, scores: pd.DataFrame
+    console: PlainConsole, data: InputTable, scores: pd.DataFrame
 ) -> None:
-    name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
+    name = metric_name(scores.attrs["scoring"])
     about = f"{data.target} ({data.task})"
     console.say(f"\nHow well does each column predict {about}?", "bold")
     console.notes(data.notes)
