@@ -679,6 +679,23 @@ def test_tenths_of_few_rows_are_not_drawn_and_all_are_listed():
     assert "with X* 0.1 to 0.2 0.150 0.160 720" in read(result)
 
 
+def test_probabilities_that_are_too_high_or_too_low_are_named():
+    # All probabilities are 0.05 or 0.95; the share of yes is that plus a shift.
+    rare = 1000 * np.eye(10)[0]
+    off = "are not calibrated: their mean on test rows is 0.050, the observed share"
+    for weight, shift, found in (
+        (rare, -0.04, f"of class yes of SVCPlus with X* {off} 0.010; use them to rank"),
+        (rare[::-1], 0.04, f"of class no of SVCPlus without X* {off} 0.010"),
+        (rare, 0.04, f"{off} 0.090"),
+    ):
+        assert found in read(reliable(weight, shift))
+    # Less than a fifth of the share, or less than three standard errors of few rows.
+    assert "not calibrated" not in read(reliable(300 * np.eye(10)[2:5].sum(0), 0.05))
+    few = reliable(rare, -0.04)
+    few.settings["splits"]["n_tested"] = 100
+    assert "not calibrated" not in read(few)
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [

@@ -380,8 +380,8 @@ def run_predict(
     more += _never_predicted(found, predictions)
     measured = details.get("comparison")
     measured = measured if isinstance(measured, dict) else {}
-    if measured.get("below"):
-        more.append(str(measured["below"]))
+    said = (measured.get(name) for name in ("below", "calibration"))
+    more += [str(words) for words in said if words]
     written = pd.concat([kept, predictions], axis=1)
     in_parquet = not to_pipe and out.suffix.lower() in (".parquet", ".pq")
     changed = kept.notna() & (kept != neutral(kept).set_axis(kept.columns, axis=1))

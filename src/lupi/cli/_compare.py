@@ -154,6 +154,7 @@ def run_compare(
             comparison.outside_baseline(n_jobs=jobs)
         for words in wording.baseline_words(comparison):
             console.say(words, label="baseline")
+        console.notes(filter(None, [wording.kept_calibration(comparison)]))
         model: bytes | None = None
         curves: dict[str, LearningCurve] = {}
         if not asked["no_model"]:
@@ -238,6 +239,7 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     if labels["n_unlabelled"]:
         limits.append("Scores are those of rows whose outcome is known.")
         limits += [unlike_words(labels)] * bool(labels["auc"] > WARN_ABOVE)
+    calibration = wording.kept_calibration(comparison)
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),
@@ -251,8 +253,9 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
             *wording.baseline_words(comparison),
             *wording.second_words(comparison),
         ],
-        "limits": limits,
+        "limits": limits + [calibration] * bool(calibration),
         "below": wording.below_words(comparison),
+        "calibration": calibration,
         "by_time": settings["splits"]["kind"] == "time",
     }
 

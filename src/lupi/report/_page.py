@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from lupi._optional import require
@@ -45,8 +44,6 @@ SAVED = "model.skops"
 # phone, where their text stays legible, and are enlarged on wider screens.
 WIDE, NARROW, HALF, ENLARGED = 900, 340, 350, 430
 HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
-# Test rows, each counted once, of a dot of the reliability curve.
-FEWEST_IN_BIN = 20
 # Values of a parameter that are listed.
 MOST_VALUES = 5
 LONGEST_NAME = {WIDE: 40, NARROW: 16}
@@ -135,7 +132,7 @@ def build_page(
         "saved": repr(usage.model or SAVED),
         "commands": _commands(usage, comparison),
         "arms": list(ARMS.values()),
-        "fewest_in_bin": FEWEST_IN_BIN,
+        "fewest_in_bin": wording.FEWEST_IN_BIN,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
         "version": __version__,
@@ -164,7 +161,7 @@ def _method(
     }
     if line["verdict"] == "failed":
         return part | {"charts": [], "gains": None, "curve": None, "reliability": None}
-    reliability = _reliability(comparison, name)
+    reliability = wording.reliability_table(comparison, name)
     chart = _reliability_chart(reliability, index, comparison.settings)
     tables = _split_tables(comparison, name)
     if chart is not None:
@@ -270,30 +267,6 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
             "means that it leaves out are written at its edge (↓)."
         )
     return {"curve": chart, "curve_note": f"{wording.curve_words(curve)} {said}"}
-
-
-def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
-    """Return predicted and observed shares of a method, by arm and tenth.
-
-    Splits that are left out of all means are left out. ``shown`` are those with enough
-    rows: as a share of all rows, because every row may be tested in several splits, and
-    rows may have weights.
-    """
-    n_tested = comparison.settings["splits"].get("n_tested")
-    folds = comparison.folds
-    folds = folds[(folds["method"] == name) & ~folds["split"].isin(comparison.left_out)]
-    folds = folds.reindex(columns=["arm", "reliability"]).dropna()
-    lines = []
-    for arm in ("without", "with"):
-        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
-        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
-        for tenth, (weight, chance, share) in enumerate(total):
-            if weight > 0:
-                rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
-                line = {"arm": arm, "tenth": tenth / 10, "predicted": chance / weight}
-                line |= {"observed": share / weight, "weight": weight}
-                lines.append(line | {"shown": rows >= FEWEST_IN_BIN})
-    return pd.DataFrame(lines)
 
 
 def _reliability_chart(

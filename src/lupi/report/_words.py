@@ -68,6 +68,11 @@ GAIN_WORDS = {
     ),
 }
 GAIN_COLUMNS = ("alone", "left out", "contribution")
+# Test rows, each counted once, of a dot of the reliability curve.
+FEWEST_IN_BIN = 20
+# Probabilities are not calibrated if their sum differs from the number of rows of the
+# class by more than these standard errors and this share of the rows.
+MOST_ERRORS, MOST_OFF = 3.0, 0.2
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
 _SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z+])(?=[A-Z][a-z])|(?<=_)(?=[^_])")
@@ -437,6 +442,65 @@ def below_words(comparison: Comparison) -> str:
         f"of predicting the {what} for every row ({other}) is "
         f"{over_constant_words(line)}: the model {use_words(line)}."
     )
+
+
+def reliability_table(comparison: Comparison, method: str) -> pd.DataFrame:
+    """Return predicted and observed shares of a method, by arm and tenth.
+
+    Splits that are left out of all means are left out. Every row counts once in
+    ``rows``, because it may be tested in several splits, and rows may have weights;
+    ``shown`` are tenths with enough of them.
+    """
+    n_tested = comparison.settings["splits"].get("n_tested")
+    own = comparison.folds["method"] == method
+    folds = comparison.folds[own & ~comparison.folds["split"].isin(comparison.left_out)]
+    folds = folds.reindex(columns=["arm", "reliability"]).dropna()
+    lines = []
+    for arm in ("without", "with"):
+        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
+        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
+        for tenth, (weight, chance, share) in enumerate(total):
+            if weight > 0:
+                rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
+                line = {"arm": arm, "tenth": tenth / 10, "predicted": chance / weight}
+                line |= {"observed": share / weight, "weight": weight, "rows": rows}
+                lines.append(line | {"shown": rows >= FEWEST_IN_BIN})
+    return pd.DataFrame(lines)
+
+
+def calibration_words(comparison: Comparison, method: str, arm: str) -> str:
+    """Return a sentence on probabilities of the rarer class that are too high or low.
+
+    They are those of the reliability curve; empty if their mean is as it should be.
+    """
+    table = reliability_table(comparison, method)
+    if table.empty or not len(table := table[table["arm"] == arm]):
+        return ""
+    weight, classes = (
+        table["rows"] / table["rows"].sum(),
+        comparison.settings["classes"],
+    )
+    means = [float(weight @ table[name]) for name in ("predicted", "observed")]
+    rarer = int(means[1] <= 0.5)
+    predicted, observed = (mean if rarer else 1 - mean for mean in means)
+    variance = table["rows"] @ (table["predicted"] * (1 - table["predicted"]))
+    off = abs(predicted - observed)
+    far = off * table["rows"].sum() > MOST_ERRORS * np.sqrt(variance)
+    if not far or off <= MOST_OFF * observed:
+        return ""
+    shown, share = numbers(predicted, observed)
+    recent = " on recent rows" * (comparison.settings["splits"]["kind"] == "time")
+    return (
+        f"Probabilities of class {classes[rarer]} of {method} {ARMS[arm].label} are "
+        f"not calibrated: their mean on test rows is {shown}, the observed share "
+        f"{share}; use them to rank, or calibrate them with CalibratedClassifierCV of "
+        f"scikit-learn{recent}."
+    )
+
+
+def kept_calibration(comparison: Comparison) -> str:
+    """Return a sentence on probabilities of the model that is kept, if it is needed."""
+    return calibration_words(_kept(comparison)[0], *comparison.choice)
 
 
 def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
