@@ -138,7 +138,7 @@ def test_every_method_has_parameters_splits_curve_timing_and_warnings(text):
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
-    assert "keeps the parameters that were chosen with 100 rows" in text
+    assert "keeps the parameters that were chosen with 180 rows" in text
     assert text.count("fits on all splits: 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
     assert text.count("Use the model") == 1

@@ -165,7 +165,8 @@ def run_compare(
         verdict = comparison.verdict
         curve = curves.get(verdict.method or "")
         if verdict.kind == "helps" and curve and curve.worth() is not None:
-            console.say(f"{verdict.method}: {wording.curve_words(curve)}")
+            worth = wording.curve_words(curve, comparison.settings["splits"])
+            console.say(f"{verdict.method}: {worth}")
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
         warnings.simplefilter("ignore")

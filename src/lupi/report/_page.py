@@ -24,7 +24,7 @@ from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import unlike_words
-from lupi.evaluation._verdict import leak_words
+from lupi.evaluation._verdict import leak_words, training_rows
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -174,7 +174,7 @@ def _method(
         "better": used["with"] > used["without"],
         "tables": tables,
         "reliability": chart,
-        **_curve_chart(curves.get(name), index),
+        **_curve_chart(curves.get(name), comparison.settings["splits"], index),
     }
 
 
@@ -235,7 +235,9 @@ def _gain_chart(comparison: Comparison, name: str, index: int) -> str:
     return _inline_svg(draw, (HALF, height), label, f"gains-{index}")
 
 
-def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | None]:
+def _curve_chart(
+    curve: LearningCurve | None, splits: Mapping[str, Any], index: int
+) -> dict[str, str | None]:
     """Return the values of the template for a learning curve."""
     if curve is None or len(curve.train_sizes) < 2:
         return {"curve": None}
@@ -248,7 +250,7 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
         ax.set_xticks([], minor=True)
         ax.set_ylabel(metric_name(curve.scoring))
         if curve.tuned:
-            rows = f"{curve.compared:,}"
+            rows = training_rows(splits)
             ax.set_xlabel(f"training rows with y; parameters chosen with {rows}")
         cut.extend(display.cut_)
         return cut
@@ -266,7 +268,10 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
             " The axis ends above scores of few rows that are far below the others; "
             "means that it leaves out are written at its edge (↓)."
         )
-    return {"curve": chart, "curve_note": f"{wording.curve_words(curve)} {said}"}
+    return {
+        "curve": chart,
+        "curve_note": f"{wording.curve_words(curve, splits)} {said}",
+    }
 
 
 def _reliability_chart(

@@ -245,15 +245,15 @@ def gain_cells(gains: ColumnGains) -> list[list[str]]:
     ]
 
 
-def curve_words(curve: LearningCurve) -> str:
+def curve_words(curve: LearningCurve, splits: Mapping[str, Any]) -> str:
     """Return what X* is equivalent to, and what limits that."""
     worth = curve.worth()
     said = [] if worth is None else [str(worth)]
     if curve.tuned:
         said.append(
             "Every split keeps the parameters that were chosen with "
-            f"{curve.compared:,} rows, so that scores at other sizes might be higher "
-            "with their own search."
+            f"{training_rows(splits)} rows, so that scores at other sizes might be "
+            "higher with their own search."
         )
     return " ".join(said)
 
