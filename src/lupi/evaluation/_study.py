@@ -887,7 +887,7 @@ def plan(
     if task == "classification":
         classes = np.unique(y[has_y], return_counts=True)
         if name != AVERAGE_PRECISION:
-            tested = sizes["n_test"] / has_y.sum()
+            tested = [len(split.test) for split in study.splits]
             second, study.also = rare_scorers(y[has_y], tested)
         if name != "accuracy":
             study.also["accuracy"] = get_scorer("accuracy")
