@@ -841,7 +841,9 @@ def outside_baseline(
         "name": method.name,
         **arms.level("outside").columns("score", ""),
         **beside(best).difference("outside", arm).columns("difference"),
+        "difference_to": {"method": best, "arm": arm},
         **arms.difference("outside", "without").columns("over_without"),
+        "over_without_of": comparison.verdict.method,
         **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
         "group_scores": [line["group_scores"] for line in lines],
@@ -1173,10 +1175,11 @@ class Comparison:
         -------
         dict or None
             ``name``, ``score``, the ``difference`` to the best model of the comparison
-            and that to the method of the verdict without X* (``over_without``), the
-            accuracy and average precisions of ``table``, all with intervals, and the
-            ``scores`` of all splits; None for sparse X, for comparisons read from a
-            file, and if no method could be fitted.
+            (``difference_to``) and that to the method of the verdict without X*
+            (``over_without``, with the method as ``over_without_of``), the accuracy and
+            average precisions of ``table``, all with intervals, and the ``scores`` of
+            all splits; None for sparse X, for comparisons read from a file, and if no
+            method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None
