@@ -340,6 +340,10 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     assert 0 <= low < mean < high
     # The arm without X* has the same scores, and its model is kept.
     assert f"average precision of class late is {mean:.3f} (95 % interval" in page
+    # The average precision of ties is not that of a random ranking.
+    assert "of equal predictions" not in page
+    tied = compare(0 * X, y, X, methods=FirstColumn(), cv=2)
+    assert ", of equal predictions 0.050, " in render_html(tied)
     # Rankings of 5 among 100 rows, drawn here.
     ranked = [np.eye(100)[rng.choice(100, 5, replace=False)].sum(axis=0) for _ in y]
     drawn = [average_precision_score(rows, -np.arange(100)) for rows in ranked]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -727,8 +727,14 @@ def _most_frequent(settings: Mapping[str, Any]) -> str:
     return f"most frequent class{which}"
 
 
-def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return what the other scores are called, and those without a model, by name."""
+def _also(
+    settings: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]
+) -> dict[str, tuple[str, str]]:
+    """Return what the other scores are called, and those without a model, by name.
+
+    The average precision of equal predictions, below that of a random ranking, is one
+    of these where one of the ``lines`` has it.
+    """
     found, random = {}, settings.get("random", {})
     for name, score in settings.get("also", {}).items():
         if name == "accuracy":
@@ -738,6 +744,10 @@ def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         # One rare class is not named in the name of its score.
         label = name.partition(" of ")[2] or settings["second"]["class"]
         beside = f"that of a random ranking {number(random.get(name, score))}"
+        if name in random and any(
+            np.isclose(line.get(name, np.nan), score) for line in lines
+        ):
+            beside += f", of equal predictions {number(score)}"
         found[name] = f"average precision of class {label}", beside
     return found
 
@@ -746,7 +756,7 @@ def _also_words(
     settings: Mapping[str, Any], line: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each other score, the score, and that without a model."""
-    for name, (what, guess) in _also(settings).items():
+    for name, (what, guess) in _also(settings, [line]).items():
         if name in line:
             ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
             interval = interval_words(ends, (0.0, 1.0))
@@ -759,7 +769,7 @@ def second_words(comparison: Comparison) -> list[str]:
     if method is None:
         return []
     table = comparison.table.set_index("method").loc[[method]].to_dict("records")
-    for name, (what, guess) in _also(comparison.settings).items():
+    for name, (what, guess) in _also(comparison.settings, table).items():
         ends = [(line[f"{name}_low"], line[f"{name}_high"]) for line in table]
         # An interval of all values is none.
         known = [not (pd.isna(low) or (low, high) == (0, 1)) for low, high in ends]
