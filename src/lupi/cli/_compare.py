@@ -468,7 +468,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
     # In two lines, so that the table is not wider than its numbers.
     headings = [label.replace(" X*", "\nX*") for label in LABELS.values()]
     for heading in (*headings, "gain", "p", *["gap\nclosed"] * wide):
-        table.add_column(heading, justify="right", no_wrap=True)
+        # Intervals of small numbers, which have many digits, can have two lines.
+        whole = not wide or heading != "gain"
+        table.add_column(heading, justify="right", no_wrap=whole)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
         width = 26 if wide else 20

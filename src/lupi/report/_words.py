@@ -831,9 +831,10 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         words = f"{words} {auc:.2f} (0.5: no difference found)"
         alike = [("Rows without outcome", words)]
     features = f"{len(known)}: {listed_columns(known, most=12)}"
-    time = settings["splits"].get("time")
-    if time is not None and time not in known:
-        features += f"; {time} makes the splits and is not used to predict"
+    times = [settings["splits"].get(name) for name in ("time", "outcome_time")]
+    if apart := [time for time in times if time and time not in known]:
+        make, are = ("makes", "is") if len(apart) == 1 else ("make", "are")
+        features += f"; {listed(apart)} {make} the splits and {are} not used to predict"
     return [
         ("Target", f"{target})"),
         ("Rows", rows),
