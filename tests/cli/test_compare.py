@@ -399,6 +399,12 @@ def test_flags_take_no_value_in_the_help(capsys):
         assert command == "predict" or "Required." in said
 
 
+def test_the_help_says_that_sizes_of_whole_groups_are_approximate(capsys):
+    assert main(["compare", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert said.count("With --group, whole groups are drawn: N rows or more.") == 2
+
+
 def test_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"lupi {library.__version__}\n"
