@@ -360,13 +360,14 @@ def test_identifiers_are_groups_and_no_times_and_years_of_a_study_are_times(
     assert f"compare with --group {group}" in said
 
 
+@pytest.mark.parametrize("classes", [["x", "y"], [0, 1], [1, 2, 3, 4]])
 def test_rows_without_outcome_are_counted_and_not_warned_of(
-    tmp_path, monkeypatch, capsys
+    tmp_path, monkeypatch, capsys, classes
 ):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": np.arange(90) // 9 + rng.normal(size=90)})
-    table = table.assign(b=rng.normal(size=90), outcome=rng.choice(["x", "y"], 90))
+    table = table.assign(b=rng.normal(size=90), outcome=rng.choice(classes, 90))
     table.loc[60:, "outcome"] = None
     table.loc[80:, "b"] = None
     table.to_csv("rows.csv", index=False)

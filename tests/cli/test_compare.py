@@ -354,6 +354,37 @@ def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
     )
 
 
+def test_rows_are_numbered_from_one_and_small_gains_fit_in_the_table(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age, later = rng.normal(size=(2, 120))
+    table = pd.DataFrame({"age": age, "later": later, "known": np.arange(120) + 2.5})
+    # The differences of squared errors have digits at the fifth decimal and beyond.
+    table["small"] = 0.004 * (age + later + rng.normal(size=120))
+    table.to_csv("table.csv", index=False)
+    roles = ["compare", "table.csv", "-t", "small", "-p", "later"]
+    times = ["--time", "row-number", "--outcome-time", "known"]
+    short = [
+        "--quick",
+        "--no-model",
+        "-j",
+        "1",
+        "-m",
+        "generalized-distillation-regressor",
+    ]
+    metric = ["--metric", "neg_mean_squared_error", "--n-candidates", "1"]
+    assert main([*roles, *times, *short, *metric]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"\(−0\.0000\d{2,}\b", printed)
+    heads = re.search(r"^ *method .*$", printed, re.MULTILINE).group().split()
+    assert heads == ["method", *["X*"] * 4, "oracle", "gain", "p", "closed"]
+    said = " ".join(printed.split())
+    assert "101 to 120" in said
+    assert "1: age; row-number and known make the splits and are not used to" in said
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "--help"]])
 def test_help_is_given(arguments, capsys):
     assert main(arguments) == 0
@@ -366,6 +397,12 @@ def test_flags_take_no_value_in_the_help(capsys):
         said = capsys.readouterr().out
         assert "<bool>" not in said
         assert command == "predict" or "Required." in said
+
+
+def test_the_help_says_that_sizes_of_whole_groups_are_approximate(capsys):
+    assert main(["compare", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert said.count("With --group, whole groups are drawn: N rows or more.") == 2
 
 
 def test_version(capsys):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -335,3 +336,23 @@ def test_predictions_of_numbers_have_intervals(tmp_path, monkeypatch):
     y = table["y"][200:].to_numpy()
     inside = (found["90% low"] <= y) & (y <= found["90% high"])
     assert 0.8 <= inside.mean() <= 0.97
+
+
+def test_probabilities_that_are_not_calibrated_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    x, early = rng.normal(size=(2, 600))
+    table = pd.DataFrame({"x": x, "early": early, "later": x + rng.normal(size=600)})
+    # The log-odds of a ridge student are at least -2, with a probability of 12 %.
+    table["ill"] = np.where(x > np.sort(x)[-30], "yes", "no")
+    table.to_csv("table.csv", index=False)
+    roles = ["--target", "ill", "--privileged", "later", "--jobs", "1", "--quick"]
+    method = ["--methods", "generalized-distillation-classifier", "--n-candidates", "1"]
+    assert main(["compare", "table.csv", *roles, *method, "--out", "out"]) == 0
+    said = "Probabilities of class yes of GeneralizedDistillationClassifier with"
+    assert said in words(capsys)
+    assert main(["predict", "out/model.skops", "table.csv"]) == 0
+    assert said in words(capsys)
+    assert main(["card", "out/model.skops", "--out", "card.md"]) == 0
+    limits = Path("card.md").read_text(encoding="utf-8").partition("# Limits")[2]
+    assert said in limits

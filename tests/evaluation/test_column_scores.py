@@ -90,8 +90,9 @@ def test_other_containers_and_rows_without_y():
         found = column_scores(table, Y).replace({"x0": "weak", "x1": "grade"})
         pd.testing.assert_frame_equal(found, expected)
     longer = pd.concat([numbers, numbers.head(3)])
-    target = pd.Series([*Y, None, None, None], dtype="Int64")
-    pd.testing.assert_frame_equal(column_scores(longer, target), expected)
+    for dtype in ("Int64", object):
+        target = pd.Series([*Y, None, None, None], dtype=dtype)
+        pd.testing.assert_frame_equal(column_scores(longer, target), expected)
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "UInt8", "Int8"])

@@ -266,7 +266,7 @@ def test_weight_two_is_the_row_twice_in_the_scores(data):
     assert scores(weighted, "without")[1] == pytest.approx(expected)
 
 
-def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data):
+def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data, tmp_path):
     result = quick(data)
     found = result.outside_baseline()
     expected = []
@@ -281,6 +281,13 @@ def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data):
     assert found["scores"] == pytest.approx(expected)
     over = np.mean(expected) - result.summary["without"][0]
     assert found["over_without"] == pytest.approx(over)
+    method = result.verdict.method
+    assert found["over_without_of"] == method
+    stored = Comparison.from_json(result.to_json(tmp_path / "results.json")).settings
+    best = stored["outside"]["difference_to"]
+    assert best == {"method": method, "arm": result.choice[1]}
+    than = result.table.set_index(["method", "arm"]).at[tuple(best.values()), "score"]
+    assert found["difference"] == pytest.approx(found["score"] - than)
     assert result.settings["outside"] == found
     # Beside another score, the accuracy is the same.
     other = quick(data, scoring="roc_auc").outside_baseline()

@@ -8,6 +8,8 @@ from sklearn.preprocessing import StandardScaler
 
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, Method, compare
+from lupi.evaluation._verdict import training_rows
+from lupi.report._words import curve_words
 from tests.toys import TaughtClassifier
 
 DATA = make_mediator(300, random_state=0)
@@ -103,6 +105,27 @@ def test_training_sets_are_nested_and_never_tested_on(comparison, curve):
             else:
                 assert rows > set(train)
                 assert rows | tested == set(range(300))
+
+
+def test_training_sets_of_whole_groups_have_their_mean_size():
+    method = Method(
+        "Taught", "classification", TaughtClassifier(), {"alpha": [0.1, 10.0]}
+    )
+    result = compare(
+        *(DATA.data, DATA.target, DATA.privileged),
+        groups=np.sqrt(4 * np.arange(300)).astype(int),
+        methods=method,
+        n_candidates=2,
+        inner_cv=2,
+        cv=3,
+    )
+    splits = result.settings["splits"]
+    sizes = result.folds.loc[result.folds["arm"] == "with", "n_train"]
+    (curve,) = result.learning_curves().values()
+    assert curve.compared == round(splits["n_train"]) != sizes.iloc[0]
+    assert curve.compared == curve.table["n_train"].max()
+    assert curve.designs[-1].n_train == splits["n_train"] == sizes.mean()
+    assert f"chosen with {training_rows(splits)} rows" in curve_words(curve, splits)
 
 
 def test_a_comparison_read_from_a_file_has_no_data_to_fit(comparison, tmp_path):

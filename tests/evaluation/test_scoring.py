@@ -340,6 +340,10 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     assert 0 <= low < mean < high
     # The arm without X* has the same scores, and its model is kept.
     assert f"average precision of class late is {mean:.3f} (95 % interval" in page
+    # The average precision of ties is not that of a random ranking.
+    assert "of equal predictions" not in page
+    tied = compare(0 * X, y, X, methods=FirstColumn(), cv=2)
+    assert ", of equal predictions 0.050, " in render_html(tied)
     # Rankings of 5 among 100 rows, drawn here.
     ranked = [np.eye(100)[rng.choice(100, 5, replace=False)].sum(axis=0) for _ in y]
     drawn = [average_precision_score(rows, -np.arange(100)) for rows in ranked]
@@ -390,13 +394,13 @@ def test_every_rare_class_has_its_average_precision(tmp_path):
         assert f"Their average precision of class {label} is {score:.3f}" in page
 
 
-def test_a_class_with_two_test_rows_has_no_average_precision():
+def test_a_class_needs_three_test_rows_in_a_split_for_an_average_precision():
     rng = np.random.default_rng(0)
-    y = np.repeat(["a", "b", "rare", "rarest"], [160, 119, 15, 6])
-    X = (y == "rare")[:, None] + rng.normal(size=(300, 2))
+    y = np.repeat(["a", "b", "rare", "rarest"], [120, 78, 15, 6])
+    X = (y == "rare")[:, None] + rng.normal(size=(219, 2))
     model = TaughtClassifier(multi_class="ovr")
-    result = compare(X, y, X, methods=model, cv=3)
-    second = {"class": "rare", "share": pytest.approx(0.05), "others": 1}
+    result = compare(X, y, X, methods=model, cv=5, n_candidates=1)
+    second = {"class": "rare", "share": pytest.approx(0.07, abs=0.01), "others": 1}
     assert result.settings["second"] == second
     assert set(result.settings["random"]) == {"average_precision"}
     page = render_html(result)

@@ -194,3 +194,23 @@ def test_inner_folds_make_do_with_few_rows_of_a_class():
     sizes = {len(labels) for _, labels, _, _ in FirstColumn.seen}
     assert sizes <= {10, 13, 14, 20}
     assert all(np.sum(labels == 1) >= 1 for _, labels, _, _ in FirstColumn.seen)
+
+
+def test_whole_groups_have_inner_folds_where_there_is_a_search_and_only_there():
+    # Groups of 10 rows have one of the rare class, and groups of 60 have 18.
+    groups = np.r_[np.arange(200) // 10, 20 + np.arange(600) // 60]
+    y = (np.arange(800) % 10 < np.where(groups < 20, 1, 3)).astype(int)
+    data = np.random.default_rng(0).normal(size=(800, 1))
+    space = {"strength": [1.0, 10.0]}
+    searched = Method("searched", "classification", FirstColumn(), space)
+    sizes = []
+    for method in (FirstColumn(), searched):
+        common = {"methods": method, "groups": groups, "cv": 8, "n_candidates": 2}
+        with pytest.raises(ValueError, match="class 1 with fewer than 2") as error:
+            compare(data, y, data, train_size=10, **common)
+        # A quarter of the rows are of that class: it need not be left out.
+        (number,) = re.findall(r"2 rows; use train_size=(\d+)\.", str(error.value))
+        result = compare(data, y, data, train_size=int(number), **common)
+        train = [len(np.unique(groups[one.train])) for one in result.study.splits]
+        sizes.append(min(train))
+    assert sizes[0] == 1 < sizes[1]

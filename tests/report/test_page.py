@@ -138,7 +138,7 @@ def test_every_method_has_parameters_splits_curve_timing_and_warnings(text):
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
-    assert "keeps the parameters that were chosen with 100 rows" in text
+    assert "keeps the parameters that were chosen with 180 rows" in text
     assert text.count("fits on all splits: 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
     assert text.count("Use the model") == 1
@@ -677,6 +677,23 @@ def test_tenths_of_few_rows_are_not_drawn_and_all_are_listed():
     constants = {"constants": [0.5] * 10}
     result = Comparison(result.folds, result.settings | constants)
     assert "with X* 0.1 to 0.2 0.150 0.160 720" in read(result)
+
+
+def test_probabilities_that_are_too_high_or_too_low_are_named():
+    # All probabilities are 0.05 or 0.95; the share of yes is that plus a shift.
+    rare = 1000 * np.eye(10)[0]
+    off = "are not calibrated: their mean on test rows is 0.050, the observed share"
+    for weight, shift, found in (
+        (rare, -0.04, f"of class yes of SVCPlus with X* {off} 0.010; use them to rank"),
+        (rare[::-1], 0.04, f"of class no of SVCPlus without X* {off} 0.010"),
+        (rare, 0.04, f"{off} 0.090"),
+    ):
+        assert found in read(reliable(weight, shift))
+    # Less than a fifth of the share, or less than three standard errors of few rows.
+    assert "not calibrated" not in read(reliable(300 * np.eye(10)[2:5].sum(0), 0.05))
+    few = reliable(rare, -0.04)
+    few.settings["splits"]["n_tested"] = 100
+    assert "not calibrated" not in read(few)
 
 
 @pytest.mark.parametrize(

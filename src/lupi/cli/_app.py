@@ -237,12 +237,14 @@ def command(names: str, *own: Parameter) -> Callable[[Run], Run]:
     ),
     _option(
         "--train-size N",
-        "Number of training rows, in repeated splits; the rest is tested.",
+        "Number of training rows, in repeated splits; the rest is tested. With "
+        "--group, whole groups are drawn: N rows or more.",
         min=2,
     ),
     _option(
         "--labelled N",
-        "Number of training rows with an outcome; others are used without.",
+        "Number of training rows with an outcome; others are used without. With "
+        "--group, whole groups are drawn: N rows or more.",
         min=2,
     ),
     _option(

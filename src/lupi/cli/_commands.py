@@ -61,7 +61,7 @@ from lupi.evaluation._order import (
     times_of_rows,
     unordered_words,
 )
-from lupi.evaluation._scoring import choose_scorer, metric_name
+from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 
@@ -102,7 +102,7 @@ def run_columns(
             random_state=seed,
             n_jobs=jobs,
         )
-    _show_columns(console, data, metric, scores)
+    _show_columns(console, data, scores)
     if out is not None:
         write_atomically(out, to_csv(scores))
         console.say(str(out), label="table")
@@ -110,9 +110,9 @@ def run_columns(
 
 
 def _show_columns(
-    console: PlainConsole, data: InputTable, metric: str | None, scores: pd.DataFrame
+    console: PlainConsole, data: InputTable, scores: pd.DataFrame
 ) -> None:
-    name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
+    name = metric_name(scores.attrs["scoring"])
     about = f"{data.target} ({data.task})"
     console.say(f"\nHow well does each column predict {about}?", "bold")
     console.notes(data.notes)
@@ -380,8 +380,8 @@ def run_predict(
     more += _never_predicted(found, predictions)
     measured = details.get("comparison")
     measured = measured if isinstance(measured, dict) else {}
-    if measured.get("below"):
-        more.append(str(measured["below"]))
+    said = (measured.get(name) for name in ("below", "calibration"))
+    more += [str(words) for words in said if words]
     written = pd.concat([kept, predictions], axis=1)
     in_parquet = not to_pipe and out.suffix.lower() in (".parquet", ".pq")
     changed = kept.notna() & (kept != neutral(kept).set_axis(kept.columns, axis=1))

@@ -154,6 +154,7 @@ def run_compare(
             comparison.outside_baseline(n_jobs=jobs)
         for words in wording.baseline_words(comparison):
             console.say(words, label="baseline")
+        console.notes(filter(None, [wording.kept_calibration(comparison)]))
         model: bytes | None = None
         curves: dict[str, LearningCurve] = {}
         if not asked["no_model"]:
@@ -164,7 +165,8 @@ def run_compare(
         verdict = comparison.verdict
         curve = curves.get(verdict.method or "")
         if verdict.kind == "helps" and curve and curve.worth() is not None:
-            console.say(f"{verdict.method}: {wording.curve_words(curve)}")
+            worth = wording.curve_words(curve, comparison.settings["splits"])
+            console.say(f"{verdict.method}: {worth}")
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
         warnings.simplefilter("ignore")
@@ -238,6 +240,7 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     if labels["n_unlabelled"]:
         limits.append("Scores are those of rows whose outcome is known.")
         limits += [unlike_words(labels)] * bool(labels["auc"] > WARN_ABOVE)
+    calibration = wording.kept_calibration(comparison)
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),
@@ -251,8 +254,9 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
             *wording.baseline_words(comparison),
             *wording.second_words(comparison),
         ],
-        "limits": limits,
+        "limits": limits + [calibration] * bool(calibration),
         "below": wording.below_words(comparison),
+        "calibration": calibration,
         "by_time": settings["splits"]["kind"] == "time",
     }
 
@@ -464,7 +468,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
     # In two lines, so that the table is not wider than its numbers.
     headings = [label.replace(" X*", "\nX*") for label in LABELS.values()]
     for heading in (*headings, "gain", "p", *["gap\nclosed"] * wide):
-        table.add_column(heading, justify="right", no_wrap=True)
+        # Intervals of small numbers, which have many digits, can have two lines.
+        whole = not wide or heading != "gain"
+        table.add_column(heading, justify="right", no_wrap=whole)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
         width = 26 if wide else 20

@@ -199,7 +199,7 @@ def read_data(
     privileged = resolve_columns(wanted, columns, "--privileged")
     dropped = resolve_columns(request.drop, columns, "--drop")
     if request.time == ROW_NUMBER and ROW_NUMBER not in columns:
-        table = table.assign(**{ROW_NUMBER: np.arange(len(table))})
+        table = table.assign(**{ROW_NUMBER: np.arange(1, len(table) + 1)})
         columns = list(table.columns)
     # The columns that make splits; they are not features.
     splitting = {

@@ -451,7 +451,7 @@ class LearningCurve:
     scoring : str
         Name of the score.
     compared : int
-        The number of training rows of the comparison.
+        The mean number of training rows of the comparison.
     train_sizes : ndarray of shape (n_sizes,)
         Numbers of training rows.
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
@@ -570,7 +570,7 @@ def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float
 
 def _sizes(study: Study) -> tuple[int, list[int]]:
     """Return the compared size, and all sizes: it is halved and doubled."""
-    compared = len(study.splits[0].train)
+    compared = round(study.design.n_train)
     # Test rows are moved for larger sizes, which would split groups or reverse time.
     fixed = study.groups is not None or study.by_time
     largest = compared if fixed else int(0.8 * int(study.has_y.sum()))
@@ -841,7 +841,9 @@ def outside_baseline(
         "name": method.name,
         **arms.level("outside").columns("score", ""),
         **beside(best).difference("outside", arm).columns("difference"),
+        "difference_to": {"method": best, "arm": arm},
         **arms.difference("outside", "without").columns("over_without"),
+        "over_without_of": comparison.verdict.method,
         **arms.over_constant("outside"),
         "scores": [line["score"] for line in lines],
         "group_scores": [line["group_scores"] for line in lines],
@@ -1173,10 +1175,11 @@ class Comparison:
         -------
         dict or None
             ``name``, ``score``, the ``difference`` to the best model of the comparison
-            and that to the method of the verdict without X* (``over_without``), the
-            accuracy and average precisions of ``table``, all with intervals, and the
-            ``scores`` of all splits; None for sparse X, for comparisons read from a
-            file, and if no method could be fitted.
+            (``difference_to``) and that to the method of the verdict without X*
+            (``over_without``, with the method as ``over_without_of``), the accuracy and
+            average precisions of ``table``, all with intervals, and the ``scores`` of
+            all splits; None for sparse X, for comparisons read from a file, and if no
+            method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None
@@ -1218,8 +1221,15 @@ class Comparison:
             # Expanding windows have no common training size.
             return {}
         numbers = [n for n in range(len(study.splits)) if n not in self.left_out]
+        # Whole groups give training sets of several sizes, which are compared as drawn.
         resized = {
-            size: replace(study, splits=[_resized(study, size, n) for n in numbers])
+            size: replace(
+                study,
+                splits=[
+                    study.splits[n] if size == compared else _resized(study, size, n)
+                    for n in numbers
+                ],
+            )
             for size in sizes
         }
         # The effect of X* is that of the compared size.

@@ -44,7 +44,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_consistent_length, check_X_y, column_or_1d
 
-from lupi.base import check_privileged, missing_targets
+from lupi.base import check_privileged, missing_targets, read_target
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
@@ -181,8 +181,8 @@ def column_scores(
         unit or thousands: they are scored as text), ``means_missing`` (values that
         probably mean missing, such as ``.`` among numbers or −99), ``best_class`` and
         ``best_class_score`` (with more than two classes and the AUC: the class that the
-        column predicts best, and its AUC), ``suspicious``. ``attrs["n_folds"]`` is the
-        number of folds.
+        column predicts best, and its AUC), ``suspicious``. ``attrs`` has
+        ``n_folds``, the number of folds, and ``scoring``, the name of the score.
 
     See Also
     --------
@@ -204,7 +204,7 @@ def column_scores(
     >>> found.loc[found["suspicious"], "column"].tolist()
     ['period 2']
     """
-    table, y = as_table(X, "X"), column_or_1d(y)
+    table = as_table(X, "X")
     names = column_names(table, "x")
     check_lengths(table.shape[0], y=y)
     if not isinstance(table, pd.DataFrame):
@@ -217,7 +217,8 @@ def column_scores(
             "that the target was read."
         )
     missing = table.isna().mean().tolist()
-    table, y = table[known], y[known]
+    read = read_target(y, len(known), "column_scores", numeric=False, missing=True)
+    table, y = table[known], read.values[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
     groups = None if groups is None else read_groups(groups, len(known))[known]
@@ -276,7 +277,7 @@ def column_scores(
     highest = found[["score", "best_class_score"]].max(axis=1)
     way = (highest - chance) / (best_score(scorer) - chance)
     found = found.assign(suspicious=way >= SUSPICIOUS[task])
-    found.attrs["n_folds"] = len(folds)
+    found.attrs |= {"n_folds": len(folds), "scoring": name}
     return found
 
 

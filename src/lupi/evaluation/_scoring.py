@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -159,19 +159,21 @@ def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
 
 
 def rare_scorers(
-    y: np.ndarray, tested: float
+    y: np.ndarray, tested: Sequence[int]
 ) -> tuple[dict[str, Any] | None, dict[str, Scorer]]:
     """Return the rarest class and its share, and the average precision of rare classes.
 
     The scorers are those of the rarest classes first, by name; several have the class
-    in their names. Classes with too few rows in the ``tested`` share of the rows are
-    left out, and counted with those that are less rare. Without a rare class there are
-    none.
+    in their names. Classes with too few test rows are left out, and counted with those
+    that are less rare; ``tested`` has the numbers of test rows of the splits. Without a
+    rare class there are none.
     """
     classes, counts = np.unique(y, return_counts=True)
     rarest = np.argsort(counts, kind="stable")
     all_rare = rarest[counts[rarest] < RARE * len(y)]
-    rare = all_rare[counts[all_rare] * tested >= FEWEST_TESTED][:MOST_RARE]
+    # In whole numbers: 15 rows · (43.8 / 219) is less than 3 by rounding.
+    enough = counts * sum(tested) >= FEWEST_TESTED * len(y) * len(tested)
+    rare = all_rare[enough[all_rare]][:MOST_RARE]
     scorers = {}
     for label in classes[rare]:
         name = AVERAGE_PRECISION + f" of {label}" * (len(rare) > 1)

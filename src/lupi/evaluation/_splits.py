@@ -84,6 +84,13 @@ class Rows(NamedTuple):
         """The number of groups; 0 if the rows have none."""
         return 0 if self.groups is None else len(np.unique(self.groups))
 
+    def of_one_group(self, sets: Iterable[np.ndarray]) -> bool:
+        """Return whether there are groups, and one of some sets of rows has only one.
+
+        Its rows have no inner folds.
+        """
+        return 1 in (self.take(rows).n_groups for rows in sets)
+
     @property
     def n_jackknife(self) -> int:
         """The number of parts for the jackknife: each has some rows of every class."""
@@ -127,11 +134,18 @@ def _in_common(sets: list[np.ndarray]) -> np.ndarray:
 
 
 def outer_splits(
-    rows: Rows, has_y: np.ndarray, cv: Any, train_size: int | float | None, seed: int
+    rows: Rows,
+    has_y: np.ndarray,
+    cv: Any,
+    train_size: int | float | None,
+    seed: int,
+    *,
+    searched: bool,
 ) -> list[Split]:
     """Return folds, small training sets or given splits of the rows that have y.
 
-    ``cv`` and ``train_size`` are the arguments of `compare`.
+    ``cv`` and ``train_size`` are the arguments of `compare`; training sets that are
+    ``searched`` need inner folds.
     """
     own = rows.take(has_y)
     if cv is not None and not isinstance(cv, int | np.integer):
@@ -144,7 +158,9 @@ def outer_splits(
     elif train_size is not None:
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
         n_train = _size(train_size, own.number)
-        blocks = _small_blocks(own, n_train, n_splits, seed, "train_size")
+        blocks = _small_blocks(
+            own, n_train, n_splits, seed, "train_size", searched=searched
+        )
         pairs = [(each, np.setdiff1d(np.arange(own.number), each)) for each in blocks]
     else:
         pairs = _folds(own, DEFAULT_FOLDS if cv is None else int(cv), seed)
@@ -297,7 +313,7 @@ def _classes(rare: Sequence[Any] | np.ndarray) -> str:
 
 
 def _small_blocks(
-    rows: Rows, n_train: int, n_splits: int, seed: int, size: str
+    rows: Rows, n_train: int, n_splits: int, seed: int, size: str, *, searched: bool
 ) -> list[np.ndarray]:
     """Draw stratified small sets of rows, disjoint as long as there are enough rows.
 
@@ -316,15 +332,20 @@ def _small_blocks(
             f"rows; use a smaller {argument(size)}."
         )
     if rare := _rare_classes(drawn, rows.strata):
-        use, larger = "", n_train
-        while not use and (larger := math.ceil(1.2 * larger)) <= rows.number / 2:
+        ways: list[str] = []
+        larger = n_train
+        while not ways and (larger := math.ceil(1.2 * larger)) <= rows.number / 2:
             more = _draw_blocks(rows, larger, n_splits, seed)
-            if more and not _rare_classes(more, rows.strata):
-                use = f"use {argument(size, larger)}, or "
+            too_few = not more or _rare_classes(more, rows.strata)
+            if not (too_few or (searched and rows.of_one_group(more))):
+                ways.append(f"use {argument(size, larger)}")
+        # A frequent class is missing because its groups were not drawn.
+        shares = [np.mean(rows.strata == label) for label in rare]
+        if not ways or n_train * max(shares) < 2:
+            ways.append(classes_left_out(rare))
         raise ValueError(
             f"A training set of {n_train} rows leaves {_classes(rare)} with fewer than "
-            f"2 rows; {use}{classes_left_out(rare)}"
-            f"{advice_on_task(rows.strata)}."
+            f"2 rows; {', or '.join(ways)}{advice_on_task(rows.strata)}."
         )
     return drawn
 
@@ -383,6 +404,8 @@ def few_labels(
     n_unlabelled: int,
     n_splits: int,
     seed: int,
+    *,
+    searched: bool,
 ) -> list[Split]:
     """Draw splits with few training rows with y, and others whose y is hidden.
 
@@ -397,7 +420,7 @@ def few_labels(
             f"y of {len(known)}; at least 2 must be left to test on."
         )
     own, splits = rows.take(has_y), []
-    blocks = _small_blocks(own, n_labels, n_splits, seed, "labelled")
+    blocks = _small_blocks(own, n_labels, n_splits, seed, "labelled", searched=searched)
     for number, block in enumerate(blocks):
         rng = np.random.default_rng([seed, number, n_labels])
         rest = np.setdiff1d(np.arange(len(known)), block)

@@ -519,7 +519,7 @@ class Study:
         (or "all rows", if not of this size, or "no groups", if not with groups), of all
         rows, and with inner folds for a search.
         """
-        found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
+        found: dict[str, Any] = {"search": self._can_draw(searched=True)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
             return found
         n_labelled = int(self.has_y.sum())
@@ -585,6 +585,7 @@ class Study:
         """
         asked = self.drawn | changes
         cv, times, labelled = asked["cv"], asked["times"], asked["labelled"]
+        own = self.rows, self.has_y
         if times is not None:
             splits = time_splits(
                 *(times[0], times[1], self.rows, self.has_y),
@@ -596,10 +597,10 @@ class Study:
         elif labelled is not None:
             n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
             sizes = labelled, asked["unlabelled"], n_splits
-            splits = few_labels(self.rows, self.has_y, *sizes, self.seed)
+            splits = few_labels(*own, *sizes, self.seed, searched=asked["searched"])
         else:
             size = asked["train_size"]
-            splits = outer_splits(self.rows, self.has_y, cv, size, self.seed)
+            splits = outer_splits(*own, cv, size, self.seed, searched=asked["searched"])
         if len(splits) < 2 and times is None:
             raise ValueError(
                 f"cv gives {len(splits)} split, from which no standard error can be "
@@ -608,17 +609,16 @@ class Study:
             )
         if (clean := asked["clean"]) is not None:
             splits = [one._replace(test=one.test[clean[one.test]]) for one in splits]
-            for own in (self.rows.take(one.test) for one in splits):
-                n_classes = 2 if own.strata is None else len(np.unique(own.strata))
-                if own.number < 2 or n_classes < 2:
+            for rows in (self.rows.take(one.test) for one in splits):
+                n_classes = 2 if rows.strata is None else len(np.unique(rows.strata))
+                if rows.number < 2 or n_classes < 2:
                     raise ValueError(
                         f"{int(clean.sum())} rows are known to be right by "
                         f"{argument('test_quality')}, too few: a split has "
-                        f"{own.number} of them as test rows, or a single class. Check "
+                        f"{rows.number} of them as test rows, or a single class. Check "
                         "more rows, or use fewer splits."
                     )
-        searched = self.groups is not None and asked["n_candidates"] > 1
-        if searched and min(self.rows.take(one.train).n_groups for one in splits) < 2:
+        if asked["searched"] and self.rows.of_one_group([each[0] for each in splits]):
             raise ValueError(
                 "A training set has rows of one group only, so that parameters cannot "
                 "be chosen on inner folds that keep groups together; use more folds or "
@@ -836,7 +836,10 @@ def plan(
     times, dated = _read_times(n_rows, time, outcome_time, cv)
     if times is not None:
         kind = "time"
-    clean = None
+    clean, searched = None, False
+    if n_candidates > 1:
+        named = choose_methods(methods, task)
+        searched = any(each.space or each.privileged_space for each in named)
     if test_quality is not None:
         clean = has_y & (np.asarray(test_quality, dtype=float) > 0)
     if isinstance(cv, Iterable):
@@ -860,7 +863,7 @@ def plan(
             "labelled": labelled,
             "unlabelled": unlabelled,
             "clean": clean,
-            "n_candidates": n_candidates,
+            "searched": searched,
         },
     )
     study.splits = study.draw()
@@ -887,7 +890,7 @@ def plan(
     if task == "classification":
         classes = np.unique(y[has_y], return_counts=True)
         if name != AVERAGE_PRECISION:
-            tested = sizes["n_test"] / has_y.sum()
+            tested = [len(split.test) for split in study.splits]
             second, study.also = rare_scorers(y[has_y], tested)
         if name != "accuracy":
             study.also["accuracy"] = get_scorer("accuracy")
@@ -928,8 +931,7 @@ def plan(
             "n_candidates": n_candidates,
             "inner_cv": inner_cv,
             "n_rows": MOST_SEARCHED if sizes["n_train"] > MOST_SEARCHED else None,
-            "has_parameters": n_candidates > 1
-            and any(each.space or each.privileged_space for each in study.methods),
+            "has_parameters": searched,
         },
         "negligible": negligible,
         "random_state": random_state,

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from lupi._optional import require
@@ -25,7 +24,7 @@ from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import unlike_words
-from lupi.evaluation._verdict import leak_words
+from lupi.evaluation._verdict import leak_words, training_rows
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -45,8 +44,6 @@ SAVED = "model.skops"
 # phone, where their text stays legible, and are enlarged on wider screens.
 WIDE, NARROW, HALF, ENLARGED = 900, 340, 350, 430
 HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
-# Test rows, each counted once, of a dot of the reliability curve.
-FEWEST_IN_BIN = 20
 # Values of a parameter that are listed.
 MOST_VALUES = 5
 LONGEST_NAME = {WIDE: 40, NARROW: 16}
@@ -135,7 +132,7 @@ def build_page(
         "saved": repr(usage.model or SAVED),
         "commands": _commands(usage, comparison),
         "arms": list(ARMS.values()),
-        "fewest_in_bin": FEWEST_IN_BIN,
+        "fewest_in_bin": wording.FEWEST_IN_BIN,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
         "version": __version__,
@@ -164,7 +161,7 @@ def _method(
     }
     if line["verdict"] == "failed":
         return part | {"charts": [], "gains": None, "curve": None, "reliability": None}
-    reliability = _reliability(comparison, name)
+    reliability = wording.reliability_table(comparison, name)
     chart = _reliability_chart(reliability, index, comparison.settings)
     tables = _split_tables(comparison, name)
     if chart is not None:
@@ -177,7 +174,7 @@ def _method(
         "better": used["with"] > used["without"],
         "tables": tables,
         "reliability": chart,
-        **_curve_chart(curves.get(name), index),
+        **_curve_chart(curves.get(name), comparison.settings["splits"], index),
     }
 
 
@@ -238,7 +235,9 @@ def _gain_chart(comparison: Comparison, name: str, index: int) -> str:
     return _inline_svg(draw, (HALF, height), label, f"gains-{index}")
 
 
-def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | None]:
+def _curve_chart(
+    curve: LearningCurve | None, splits: Mapping[str, Any], index: int
+) -> dict[str, str | None]:
     """Return the values of the template for a learning curve."""
     if curve is None or len(curve.train_sizes) < 2:
         return {"curve": None}
@@ -251,7 +250,7 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
         ax.set_xticks([], minor=True)
         ax.set_ylabel(metric_name(curve.scoring))
         if curve.tuned:
-            rows = f"{curve.compared:,}"
+            rows = training_rows(splits)
             ax.set_xlabel(f"training rows with y; parameters chosen with {rows}")
         cut.extend(display.cut_)
         return cut
@@ -269,31 +268,10 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | Non
             " The axis ends above scores of few rows that are far below the others; "
             "means that it leaves out are written at its edge (↓)."
         )
-    return {"curve": chart, "curve_note": f"{wording.curve_words(curve)} {said}"}
-
-
-def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
-    """Return predicted and observed shares of a method, by arm and tenth.
-
-    Splits that are left out of all means are left out. ``shown`` are those with enough
-    rows: as a share of all rows, because every row may be tested in several splits, and
-    rows may have weights.
-    """
-    n_tested = comparison.settings["splits"].get("n_tested")
-    folds = comparison.folds
-    folds = folds[(folds["method"] == name) & ~folds["split"].isin(comparison.left_out)]
-    folds = folds.reindex(columns=["arm", "reliability"]).dropna()
-    lines = []
-    for arm in ("without", "with"):
-        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
-        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
-        for tenth, (weight, chance, share) in enumerate(total):
-            if weight > 0:
-                rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
-                line = {"arm": arm, "tenth": tenth / 10, "predicted": chance / weight}
-                line |= {"observed": share / weight, "weight": weight}
-                lines.append(line | {"shown": rows >= FEWEST_IN_BIN})
-    return pd.DataFrame(lines)
+    return {
+        "curve": chart,
+        "curve_note": f"{wording.curve_words(curve, splits)} {said}",
+    }
 
 
 def _reliability_chart(

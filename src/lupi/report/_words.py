@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,11 @@ GAIN_WORDS = {
     ),
 }
 GAIN_COLUMNS = ("alone", "left out", "contribution")
+# Test rows, each counted once, of a dot of the reliability curve.
+FEWEST_IN_BIN = 20
+# Probabilities are not calibrated if their sum differs from the number of rows of the
+# class by more than these standard errors and this share of the rows.
+MOST_ERRORS, MOST_OFF = 3.0, 0.2
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
 _SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z+])(?=[A-Z][a-z])|(?<=_)(?=[^_])")
@@ -240,15 +245,15 @@ def gain_cells(gains: ColumnGains) -> list[list[str]]:
     ]
 
 
-def curve_words(curve: LearningCurve) -> str:
+def curve_words(curve: LearningCurve, splits: Mapping[str, Any]) -> str:
     """Return what X* is equivalent to, and what limits that."""
     worth = curve.worth()
     said = [] if worth is None else [str(worth)]
     if curve.tuned:
         said.append(
             "Every split keeps the parameters that were chosen with "
-            f"{curve.compared:,} rows, so that scores at other sizes might be higher "
-            "with their own search."
+            f"{training_rows(splits)} rows, so that scores at other sizes might be "
+            "higher with their own search."
         )
     return " ".join(said)
 
@@ -437,6 +442,65 @@ def below_words(comparison: Comparison) -> str:
         f"of predicting the {what} for every row ({other}) is "
         f"{over_constant_words(line)}: the model {use_words(line)}."
     )
+
+
+def reliability_table(comparison: Comparison, method: str) -> pd.DataFrame:
+    """Return predicted and observed shares of a method, by arm and tenth.
+
+    Splits that are left out of all means are left out. Every row counts once in
+    ``rows``, because it may be tested in several splits, and rows may have weights;
+    ``shown`` are tenths with enough of them.
+    """
+    n_tested = comparison.settings["splits"].get("n_tested")
+    own = comparison.folds["method"] == method
+    folds = comparison.folds[own & ~comparison.folds["split"].isin(comparison.left_out)]
+    folds = folds.reindex(columns=["arm", "reliability"]).dropna()
+    lines = []
+    for arm in ("without", "with"):
+        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
+        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
+        for tenth, (weight, chance, share) in enumerate(total):
+            if weight > 0:
+                rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
+                line = {"arm": arm, "tenth": tenth / 10, "predicted": chance / weight}
+                line |= {"observed": share / weight, "weight": weight, "rows": rows}
+                lines.append(line | {"shown": rows >= FEWEST_IN_BIN})
+    return pd.DataFrame(lines)
+
+
+def calibration_words(comparison: Comparison, method: str, arm: str) -> str:
+    """Return a sentence on probabilities of the rarer class that are too high or low.
+
+    They are those of the reliability curve; empty if their mean is as it should be.
+    """
+    table = reliability_table(comparison, method)
+    if table.empty or not len(table := table[table["arm"] == arm]):
+        return ""
+    weight, classes = (
+        table["rows"] / table["rows"].sum(),
+        comparison.settings["classes"],
+    )
+    means = [float(weight @ table[name]) for name in ("predicted", "observed")]
+    rarer = int(means[1] <= 0.5)
+    predicted, observed = (mean if rarer else 1 - mean for mean in means)
+    variance = table["rows"] @ (table["predicted"] * (1 - table["predicted"]))
+    off = abs(predicted - observed)
+    far = off * table["rows"].sum() > MOST_ERRORS * np.sqrt(variance)
+    if not far or off <= MOST_OFF * observed:
+        return ""
+    shown, share = numbers(predicted, observed)
+    recent = " on recent rows" * (comparison.settings["splits"]["kind"] == "time")
+    return (
+        f"Probabilities of class {classes[rarer]} of {method} {ARMS[arm].label} are "
+        f"not calibrated: their mean on test rows is {shown}, the observed share "
+        f"{share}; use them to rank, or calibrate them with CalibratedClassifierCV of "
+        f"scikit-learn{recent}."
+    )
+
+
+def kept_calibration(comparison: Comparison) -> str:
+    """Return a sentence on probabilities of the model that is kept, if it is needed."""
+    return calibration_words(_kept(comparison)[0], *comparison.choice)
 
 
 def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
@@ -663,8 +727,14 @@ def _most_frequent(settings: Mapping[str, Any]) -> str:
     return f"most frequent class{which}"
 
 
-def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return what the other scores are called, and those without a model, by name."""
+def _also(
+    settings: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]
+) -> dict[str, tuple[str, str]]:
+    """Return what the other scores are called, and those without a model, by name.
+
+    The average precision of equal predictions, below that of a random ranking, is one
+    of these where one of the ``lines`` has it.
+    """
     found, random = {}, settings.get("random", {})
     for name, score in settings.get("also", {}).items():
         if name == "accuracy":
@@ -674,6 +744,10 @@ def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         # One rare class is not named in the name of its score.
         label = name.partition(" of ")[2] or settings["second"]["class"]
         beside = f"that of a random ranking {number(random.get(name, score))}"
+        if name in random and any(
+            np.isclose(line.get(name, np.nan), score) for line in lines
+        ):
+            beside += f", of equal predictions {number(score)}"
         found[name] = f"average precision of class {label}", beside
     return found
 
@@ -682,7 +756,7 @@ def _also_words(
     settings: Mapping[str, Any], line: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each other score, the score, and that without a model."""
-    for name, (what, guess) in _also(settings).items():
+    for name, (what, guess) in _also(settings, [line]).items():
         if name in line:
             ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
             interval = interval_words(ends, (0.0, 1.0))
@@ -695,7 +769,7 @@ def second_words(comparison: Comparison) -> list[str]:
     if method is None:
         return []
     table = comparison.table.set_index("method").loc[[method]].to_dict("records")
-    for name, (what, guess) in _also(comparison.settings).items():
+    for name, (what, guess) in _also(comparison.settings, table).items():
         ends = [(line[f"{name}_low"], line[f"{name}_high"]) for line in table]
         # An interval of all values is none.
         known = [not (pd.isna(low) or (low, high) == (0, 1)) for low, high in ends]
@@ -757,9 +831,10 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         words = f"{words} {auc:.2f} (0.5: no difference found)"
         alike = [("Rows without outcome", words)]
     features = f"{len(known)}: {listed_columns(known, most=12)}"
-    time = settings["splits"].get("time")
-    if time is not None and time not in known:
-        features += f"; {time} makes the splits and is not used to predict"
+    times = [settings["splits"].get(name) for name in ("time", "outcome_time")]
+    if apart := [time for time in times if time and time not in known]:
+        make, are = ("makes", "is") if len(apart) == 1 else ("make", "are")
+        features += f"; {listed(apart)} {make} the splits and {are} not used to predict"
     return [
         ("Target", f"{target})"),
         ("Rows", rows),
