@@ -38,7 +38,7 @@ import numpy as np
 import pandas as pd
 from evidence.noise import scheme
 from joblib import Parallel, delayed
-from scipy.special import expit
+from scipy import special
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -48,6 +48,7 @@ from sklearn.model_selection import (
     train_test_split,
 )
 from sklearn.preprocessing import StandardScaler
+from small import parsed
 from xgboost import XGBClassifier
 
 from lupi import NoisyLabelClassifier
@@ -157,7 +158,7 @@ def raykar(X, y, who, C, steps=30):
         hit, miss = (who @ (a / b) for a, b in zip(right, count, strict=True))
         prior = model.decision_function(X)
         odds = np.where(y == 1, np.log(hit / (1 - miss)), np.log((1 - hit) / miss))
-        posterior = expit(prior + odds)
+        posterior = special.expit(prior + odds)
     return model
 
 
@@ -355,7 +356,8 @@ def main():
     parser.add_argument("--coverage", type=int, nargs="?", const=200, default=0)
     parser.add_argument("--false-alarms", action="store_true")
     parser.add_argument("--out", default="", help="results, one JSON object per line")
-    options = parser.parse_args()
+    small = {"tables": "german_credit", "labels": "200", "kinds": "six"}
+    options = parsed(parser, seeds=1, arms="shuffled", **small)
     if options.coverage:
         coverage(options.coverage, options.jobs)
         return

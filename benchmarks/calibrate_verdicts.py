@@ -19,8 +19,8 @@ and 1 for an exact test. "published" is the test of Nadeau and Bengio (2003). Th
 below those of the other splits; these splits are left out, as `compare` does.
 
 Oracles: the share of 95 % intervals of the gain of the oracle, which has X* when
-predicting, that contain it; the gain itself is the mean over all comparisons, on folds of
-200 rows of larger tables.
+predicting, that contain it, on folds of 200 rows of larger tables; the gain itself is
+the mean over all comparisons.
 
 Verdicts: the share of verdicts "helps" on `make_mediator`, and on shuffled X*, where it
 must not exceed 5 %, and the share of 95 % intervals of the gain that contain it. The

@@ -166,7 +166,10 @@ def model_file(
         )
     try:
         model = model if keep_privileged else without_privileged(model)
-        data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+        with warnings.catch_warnings():
+            # Of dates in pandas 2: nothing reads it.
+            warnings.filterwarnings("ignore", "metadata on a dtype is not saved")
+            data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # skops raises different types
         raise ModelFileError(
             f"This {type(model).__name__} cannot be saved: {error} Put another part "

@@ -681,9 +681,9 @@ def _beside_without(comparison: Comparison) -> str:
         where = far_below(kept[0], kept[1], comparison.settings["optimum"])
         said = f"; far below a constant prediction {where}" * bool(where)
     if 1 < len(scores) < FEWEST_SPLITS:
-        folds = comparison.folds.set_index(["method", "arm"])
-        without = folds.loc[(method, "without")].sort_values("split")["score"]
-        better = int((np.array(scores) > without.to_numpy()).sum())
+        folds = comparison.folds.sort_values("split")
+        without = folds[(folds["method"] == method) & (folds["arm"] == "without")]
+        better = int((np.array(scores) > without["score"].to_numpy()).sum())
         each = ", ".join(map(number, scores))
         said += f"; by split: {each}, in {better} of {len(scores)} above without X*"
     low, high = (outside.get(f"over_without_{end}") or 0.0 for end in ("low", "high"))
