@@ -106,9 +106,9 @@ def test_single_columns_slices_and_none(columns, expected):
         (
             slice("age", "cd4"),
             TABLE,
-            r"'cd4' is not in list|not a column of the dataframe",
+            r"'cd4' is not in list|not a column of the dataframe|attribute 'get_loc'",
         ),
-        ("dose", TWICE, r"2 columns have the name 'dose'|'dose' 2 times"),
+        ("dose", TWICE, r"2 columns have the name 'dose'|'dose' 2 times|not unique"),
         (5, TABLE, r"columns=5 does not .*: all features must be in \[0, 4\]"),
         ([-6], TABLE, r"columns=\[-6\] .*: all features must be in \[0, 4\]"),
         ([True, False], TABLE, r"columns=\[True, False\] .*: the mask has 2 entries"),

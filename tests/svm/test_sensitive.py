@@ -70,6 +70,7 @@ REFUSED = {
     "no columns": (np.empty((N, 0)), "0 columns of 0 rows"),
     "short": (TABLE[:7], "3 columns of 7 rows for 40 rows"),
     "dates": (pd.DataFrame({"day": pd.to_datetime(days())}), "'day', which holds"),
+    "dates in nanoseconds": (np.arange(N).astype("M8[ns]"), "datetime64"),
     "dates as objects": (pd.DataFrame({"day": days()}), "values of type date"),
     "periods": (pd.period_range("2020", periods=N, freq="D").to_series(), "Period"),
     "durations": (np.arange(N).astype("m8[D]"), "timedelta"),

@@ -489,13 +489,16 @@ class SensitiveColumns:
         """Return a column as floats if it holds numbers, otherwise as text."""
         values = np.asarray(column)
         missing = missing_values(values)
-        there = values[~missing].tolist()
+        there, dated = values[~missing], values.dtype.kind in "mM"
+        # Nanoseconds would be read as integers.
+        there = list(there) if dated else there.tolist()
         is_text = [isinstance(value, str | bool) for value in there]
         if all(is_text) or str(column.dtype) == "category":
             text = np.full(len(values), None, dtype=object)
             text[~missing] = [str(value) for value in there]
             return text if missing.any() else text.astype(str)
-        if any(is_text) or not all(isinstance(v, Real | Decimal) for v in there):
+        numeric = not dated and all(isinstance(v, Real | Decimal) for v in there)
+        if any(is_text) or not numeric:
             kinds = sorted({type(value).__name__ for value in there})
             raise ValueError(
                 f"{self.owner} cannot read the sensitive column {label!r}, which holds "
