@@ -106,7 +106,7 @@ def test_single_columns_slices_and_none(columns, expected):
         (
             slice("age", "cd4"),
             TABLE,
-            r"'cd4' is not in list|not a column of the dataframe|attribute 'get_loc'",
+            r"'cd4' is not in list|not a column of the dataframe|: 'cd4'\.",
         ),
         ("dose", TWICE, r"2 columns have the name 'dose'|'dose' 2 times|not unique"),
         (5, TABLE, r"columns=5 does not .*: all features must be in \[0, 4\]"),

@@ -183,7 +183,7 @@ def column_positions(columns: Any, table: Any) -> np.ndarray:
             raise ValueError("it is one boolean")
         chosen = np.array(_get_column_indices(table, key), dtype=int)
         return np.unique(chosen[::step])
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         known = f"{table.shape[1]} unnamed columns"
         if names is not None:
             known = f"the columns {names.tolist()}"
