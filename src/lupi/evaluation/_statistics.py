@@ -159,7 +159,7 @@ def corrected_contrast(
         # one with all rows of a class.
         table = table[:, ~np.isnan(table).all(axis=0)]
         if design.kind in ("folds", "time") or table.shape[1] < 2:
-            same = paired and alike
+            same = paired and (alike or design.kind != "folds")
             variance, freedom = _of_folds(spread, table, design, paired=same)
         else:
             variance, freedom = _of_common_test_rows(
