@@ -48,6 +48,7 @@ from lupi.evaluation._measures import (
     FOLLOWS_ROWS,
     GROUPS,
     LIMITS,
+    MISSING_WORDS,
     MOST_ROWS,
     SORTED,
     USELESS,
@@ -283,6 +284,12 @@ def _missing_values(
     for value, own in values.groupby(values.to_numpy(), sort=False):
         changed: list[str] = []
         without_values(table, [str(value)], changed)
+        if not (value.lstrip("-").isdigit() or value.lower() in MISSING_WORDS):
+            console.say(
+                f"If “{value}” means no value in {listed_columns(own.index, most=4)}, "
+                f"add --missing {shlex.quote(value)}."
+            )
+            continue
         if len(changed) == len(own):
             safe.append(str(value))
             continue
@@ -724,7 +731,7 @@ def _card_sections(
             about = f"Scores of {measured['method']}: {splits}."
             cut = measured.get("cut", "")
             parts += [f"{about} {cut}".rstrip(), "\n".join(lines)]
-        parts += measured["baselines"]
+        parts.append("\n".join(f"- {note}" for note in measured.get("notes", ())))
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
     if intervals:

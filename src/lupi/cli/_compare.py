@@ -144,17 +144,12 @@ def run_compare(
                 for name, value in asked.items()
             },
         }
-        _show_comparison(console, comparison)
-        gains = _measure_columns(console, comparison, groups, out, jobs)
-        if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
-            console.say(str(wording.full_size_words(comparison)), label="all rows")
-            for words in wording.left_out_words(wording.sizes(comparison)[-1]):
-                console.say(words)
+        if not asked["no_model"]:
+            comparison.at_full_size(n_jobs=jobs)
         with console.status("Scoring the external baseline"):
             comparison.outside_baseline(n_jobs=jobs)
-        for words in wording.baseline_words(comparison):
-            console.say(words, label="baseline")
-        console.notes(filter(None, [wording.kept_calibration(comparison)]))
+        _show_comparison(console, comparison)
+        gains = _measure_columns(console, comparison, groups, out, jobs)
         model: bytes | None = None
         curves: dict[str, LearningCurve] = {}
         if not asked["no_model"]:
@@ -240,20 +235,16 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     if labels["n_unlabelled"]:
         limits.append("Scores are those of rows whose outcome is known.")
         limits += [unlike_words(labels)] * bool(labels["auc"] > WARN_ABOVE)
-    calibration = wording.kept_calibration(comparison)
+    calibration, verdict = wording.kept_calibration(comparison), comparison.verdict
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),
-        "verdict": str(comparison.verdict),
+        "verdict": f"{verdict.headline} {verdict.sentence}",
         "full_size": wording.full_size_words(comparison),
         "expected": wording.expected_words(comparison),
         "scores": scores,
         "cut": wording.cut_words(comparison),
-        "baselines": [
-            *wording.left_out_words(comparison),
-            *wording.baseline_words(comparison),
-            *wording.second_words(comparison),
-        ],
+        "notes": wording.notes(comparison),
         "limits": limits + [calibration] * bool(calibration),
         "below": wording.below_words(comparison),
         "calibration": calibration,
@@ -432,29 +423,30 @@ def _show_data(console: PlainConsole, data: InputTable, study: Study) -> None:
 
 
 def _show_comparison(console: PlainConsole, comparison: Comparison) -> None:
-    """Print the table and the verdict."""
+    """Print the table, the verdict and what limits it."""
     settings = comparison.settings
     console.say(f"{metric_name(settings['scoring'])}, higher is better.", "dim")
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     meanings = wording.gain_words(comparison).items()
     console.facts([*wording.arm_meanings(settings), *meanings], "dim")
-    other_scores = wording.second_words(comparison)
-    for said in (*wording.left_out_words(comparison), *other_scores):
-        console.say(said)
     for name, why in comparison.failures.items():
         console.say(f"{name} could not be fitted: {why}", "red")
     verdict = comparison.verdict
     body = Text(verdict.headline, style="bold")
-    body.append("\n\n" + verdict.sentence, style="not bold")
+    for words in filter(None, [verdict.sentence, wording.full_size_words(comparison)]):
+        body.append("\n\n" + words, style="not bold")
     style = STYLES.get(verdict.kind, "cyan")
     console.print(
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
+    for words in wording.notes(comparison):
+        console.say(f"• {words}")
     for item in comparison.warnings:
         said = wording.warning_words(item)
         if not said.startswith(item["method"]):
             said = f"{item['method']}: {said}"
         console.say(f"note: {said}", "dim yellow")
+    console.notes(filter(None, [wording.kept_calibration(comparison)]))
 
 
 def _score_table(comparison: Comparison, *, wide: bool) -> Table:
@@ -471,15 +463,18 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         # Intervals of small numbers, which have many digits, can have two lines.
         whole = not wide or heading != "gain"
         table.add_column(heading, justify="right", no_wrap=whole)
-    for line in comparison.summary.to_dict("records"):
-        verdict = line["verdict"]
-        width = 26 if wide else 20
-        name = Text(_in_lines(line["method"], width))
-        said = "\n".join(textwrap.wrap(wording.method_verdict(line), width))
-        name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
-        _, *cells = wording.summary_cells(line)
-        cells = cells if wide else [c.replace(" to ", " to\n") for c in cells[:-1]]
-        table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
+    width = 26 if wide else 20
+    for (label, *cells), line in wording.score_lines(comparison):
+        helps = line is not None and line["verdict"] == "helps"
+        name = Text(_in_lines(label, width))
+        if line is not None:
+            said = "\n".join(textwrap.wrap(wording.method_verdict(line), width))
+            name.append(f"\n{said}", style=STYLES.get(line["verdict"], "dim"))
+        if not wide:
+            cells = [cell.replace(" to ", " to\n") for cell in cells[:7]]
+        if not cells:
+            table.add_section()
+        table.add_row(name, *cells, style="bold" if helps or not cells else "")
     return table
 
 
@@ -554,12 +549,12 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
         outside, constant = settings.get("outside"), settings["constant"]
         lines = own.table.replace({"arm": LABELS}).to_dict("records")
         if outside:
-            line = {"method": outside["name"], "arm": "external baseline"}
+            line = {"method": outside["name"], "arm": wording.EXTERNAL}
             line |= {name: outside[name] for name in own.table if name in outside}
             ends = {end: outside[f"over_without{end}"] for end in ENDS}
             lines.append(line | {f"difference{end}": ends[end] for end in ENDS})
         if constant is not None:
-            line = {"method": "constant prediction", "arm": "constant baseline"}
+            line = {"method": wording.CONSTANT, "arm": "constant baseline"}
             lines.append(line | {"score": constant} | settings["also"])
         splits = settings["splits"]
         low, high = splits["n_train_range"]

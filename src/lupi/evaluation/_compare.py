@@ -37,7 +37,6 @@ from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
     computable_columns,
-    order_of_rows,
     ordered_columns,
     read_time,
     times_of_rows,
@@ -358,8 +357,6 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
             "columns": [*ordered, *of_target],
             "time": column,
             "dates": unordered,
-            "r_target": order_of_rows(y)[0],
-            "p_target": order_of_rows(y)[1],
         },
         "possible": study.possible(times),
         "same": [
@@ -725,13 +722,13 @@ class ColumnGains:
         together = with_interval(total, "total")
         first, needed = table.iloc[0], table.loc[table["contribution"].idxmax()]
         if len(self.groups) == 1:
-            return f"{first['group']} gains {together}."
+            return f"{first['group']} gains {together} over without X*."
         said = (
             f"Alone, {first['group']} gains most, {with_interval(first, 'gain_alone')}"
         )
         if first["gain_alone"] <= 0:
             said = "No column gains anything alone"
-        said += f"; all {len(self.groups)} together gain {together}."
+        said += f"; all {len(self.groups)} together gain {together} over without X*."
         if not (table["gain_alone_low"] > 0).any():
             said += " No single gain is significant."
         if needed["contribution_low"] > 0:

@@ -46,6 +46,8 @@ MOST_CATEGORIES = 30
 # Smallest correlation that matters, and the level of the tests of all columns together.
 SMALLEST, LEVEL = 0.1, 0.01
 FEWEST_ROWS = 30
+# Expected pairs of neighbouring rows of a category, from which their number is tested.
+FEWEST_PAIRS = 5
 # Rows from which X* is predicted; R² above which it follows from X, and above which
 # trees are tried, with the features of the largest rank correlations.
 MOST_ROWS, MOST_FEATURES = 2000, 10
@@ -166,10 +168,10 @@ def times_of_rows(
     """Return columns that can be times of the rows, the best ones first.
 
     They have no gaps. Dates and years in the order of the rows come first, then the
-    earliest dates, then years, the finest first, then other columns that are
-    ``sorting`` the rows. The second value is whether the number of the row can be a
-    time: where rows are sorted, by a time or by a column that numbers them. The third
-    one are dates that are no times of the rows by name or order.
+    earliest dates, then years, the finest first. The second value is whether the number
+    of the row can be a time: where rows are sorted, by a time or by a column that
+    numbers them. The third one are dates that are no times of the rows by name or
+    order.
     """
 
     def place(name: str) -> tuple[bool, float, int]:
@@ -182,9 +184,8 @@ def times_of_rows(
     complete = [name for name in columns if columns[name].notna().all()]
     found = [name for name in dates if name in complete and name not in unordered]
     times = [name for name, column in sorting.items() if _may_be_time(name, column)]
-    more = [name for name in times if name in complete and name not in found]
     by_number = bool(times) or any(map(numbers_rows, sorting.values()))
-    return [*sorted(found, key=place), *more], by_number or not sorting, unordered
+    return sorted(found, key=place), by_number or not sorting, unordered
 
 
 def unordered_words(names: list[str]) -> str:
@@ -227,13 +228,18 @@ def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
     if named and len(levels) <= MOST_CATEGORIES:
         # One of two categories is known from the other.
         parts = (parts == levels[: len(levels) if len(levels) > 2 else 1]).astype(float)
+    # The rows of a rare category follow one another by chance.
+    often = parts.mean(axis=0) ** 2 * len(parts) >= FEWEST_PAIRS
     parts = parts - parts.mean(axis=0)
-    near = np.sum(parts[1:] * parts[:-1]) / np.sum(parts**2)
+    pairs, squares = np.sum(parts[1:] * parts[:-1], axis=0), np.sum(parts**2, axis=0)
+    nearby = np.append(pairs[often] / squares[often], pairs.sum() / squares.sum())
+    near = np.abs(nearby).max()
     trends = (known - known.mean()) @ parts / np.linalg.norm(parts, axis=0)
     trend = np.abs(trends).max() / np.linalg.norm(known - known.mean())
-    size = max(trend, abs(near))
-    # Two tests of two sides each, of every category.
-    p = 4 * parts.shape[1] * stats.norm.sf(size * np.sqrt(len(known)))
+    size = max(trend, near)
+    # Tests of two sides, of every category and of all.
+    n_tests = 2 if parts.shape[1] == 1 else 2 * parts.shape[1] + 1
+    p = 2 * n_tests * stats.norm.sf(size * np.sqrt(len(known)))
     # The ranks of few values with ties are not close to the numbers of the rows.
     steps = np.sign(np.diff(ranks))
     is_order = len(levels) >= FEWEST_TIMES and np.ptp(steps[steps != 0]) == 0

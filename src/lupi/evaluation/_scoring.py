@@ -164,8 +164,8 @@ def rare_scorers(
     """Return the rarest class and its share, and the average precision of rare classes.
 
     The scorers are those of the rarest classes first, by name; several have the class
-    in their names. Classes with too few test rows are left out, and counted with those
-    that are less rare; ``tested`` has the numbers of test rows of the splits. Without a
+    in their names. Classes with too few test rows are left out, as those that are less
+    rare, and named; ``tested`` has the numbers of test rows of the splits. Without a
     rare class there are none.
     """
     classes, counts = np.unique(y, return_counts=True)
@@ -182,7 +182,8 @@ def rare_scorers(
         return None, {}
     share = float(counts[rare[0]] / len(y))
     second = {"class": str(classes[rare[0]]), "share": share}
-    return second | {"others": len(all_rare) - len(rare)}, scorers
+    others = classes[[each for each in all_rare if each not in rare]].tolist()
+    return second | {"others": others}, scorers
 
 
 def random_average_precision(of_class: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from lupi._words import (
-    TINY,
     argument,
     listed,
     listed_columns,
@@ -30,7 +29,7 @@ from lupi._words import (
     together,
 )
 from lupi.evaluation._methods import ARMS
-from lupi.evaluation._order import LEVEL, unordered_words
+from lupi.evaluation._order import unordered_words
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
     FEWEST_SPLITS,
@@ -67,8 +66,8 @@ ROW_NUMBER = "row-number"
 ROUNDED = 0.0005
 # Error of an arm, in errors of a constant prediction, above which it fails in a split.
 FAR_BELOW = 1.5
-# The end of a sentence on an interval that includes zero, where p is significant.
-ONE_SIDED = " A one-sided test at 5 % corresponds to the 90 % interval, which is"
+# Share of a gain by which its median over the splits differs where few make the mean.
+SKEWED = 0.5
 # Training rows of the rarest class, below which their number is said.
 FEW_OF_CLASS = 30
 # The arms that a method is compared with.
@@ -357,6 +356,8 @@ class Verdict:
         The method that the sentence refers to.
     methods : dict of str to str
         The kind of verdict of each method.
+    notes : tuple of str
+        What limits the answer, or may be wrong with the data: a sentence each.
     leak : bool
         True when a model that has X* when predicting is perfect and the one without
         it is not, so that X* likely contains the target, or when a column of X* has
@@ -383,12 +384,13 @@ class Verdict:
     sentence: str
     method: str | None
     methods: dict[str, str]
+    notes: tuple[str, ...] = ()
     leak: bool = False
     nothing_to_gain: bool = False
     rows_needed: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.headline} {self.sentence}"
+        return " ".join([self.headline, self.sentence, *self.notes])
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as plain data.
@@ -428,8 +430,6 @@ def judge(
             f"scores {_scores(best, metric)}."
         )
         sentence = f"{_gain(best, corrected)}."
-        if best["gain_low"] <= 0:
-            sentence += f"{ONE_SIDED} above zero."
         if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
                 f" The oracle{HAS_X} scores {number(best['oracle'])}, no more than "
@@ -459,8 +459,6 @@ def judge(
             f"The difference to without X* is {with_interval(best, 'difference', p)}"
             f"{least}. With shuffled X* it scores {shuffled}{about}."
         )
-        if best["difference_high"] >= 0:
-            sentence += f"{ONE_SIDED} below zero."
     else:
         # The gain of a model that predicts nothing is zero, whatever X* is.
         better = ran[[scores[str(name)].predicts() for name in ran["method"]]]
@@ -511,13 +509,11 @@ def judge(
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
             sentence += f" The {oracle} gains {with_interval(best, 'gap', p)}"
-            if not leak:
+            if not (leak or best["fails"]):
                 sentence += (
                     ": X* contains information that this model does not get from X"
                 )
             sentence += "."
-            if best["gap_low"] <= 0:
-                sentence += f"{ONE_SIDED} above zero."
     hurt = []
     for line in ran[ran["verdict"] == HURTS].to_dict("records"):
         notes = [less[2:]] * bool(line["difference_low"] > -negligible)
@@ -526,38 +522,20 @@ def judge(
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
-    sentence += _far_words(scores)
-    sentence += _near_constant(method, scores, settings)
-    sentence += _few_splits(method, scores, settings)
     used = scores[method].n_unlabelled > 0
-    sentence += f" Measured on {measured_words(settings['splits'], left_out, used)}"
-    if left_out:
-        numbers = listed(str(split + 1) for split in left_out)
-        sentence += (
-            f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
-        )
-    n_used = len(scores[method].scores["without"])
-    if settings["splits"]["kind"] == "time" and n_used < FEWEST_WINDOWS:
-        groups, blocks = scores[method].groups["without"], "blocks of test rows"
-        if groups is not None:
-            counts = np.isfinite(groups).sum(axis=1)
-            each = f" ({listed(counts)} in the windows)" * (len(counts) > 1)
-            blocks = f"{counts.sum()} {blocks}{each}"
-        sentence += (
-            "; with so few windows, intervals and p are those of these training rows, "
-            f"from {blocks}"
-        )
-    sentence += f".{_about_data(settings)}"
-    if leak:
-        sentence += f" {leak_words(settings)}"
+    sentence += f" Measured on {measured_words(settings['splits'], left_out, used)}."
+    notes = [_leak_words(settings)] * leak
+    notes += [*_far_words(scores), *_near_constant(scores, settings)]
+    notes += [*_few_splits(best, scores[method], settings), *about_data(settings)]
     if best["fails"] and kind != NO_EVIDENCE:
         headline = f"Models that fail say little about X*:{headline.partition(':')[2]}"
     size = _size(settings)
     headline = size + headline[0].lower() + headline[1:] if size else headline
-    return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
+    answer = kind, headline, sentence, method, kinds, tuple(notes)
+    return Verdict(*answer, leak, nothing, rows)
 
 
-def leak_words(settings: Mapping[str, Any]) -> str:
+def _leak_words(settings: Mapping[str, Any]) -> str:
     """Return a warning of X* that contains the target, or may contain it."""
     if not settings.get("same"):
         return ALMOST_PERFECT
@@ -665,180 +643,125 @@ def measured_words(
 
 
 def _near_constant(
-    best: str, scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
-) -> str:
-    """Return sentences on scores that may be no better than a constant prediction."""
-    if not settings.get("constants"):
-        return ""
-    found = []
+    scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield sentences on models that may be no better than a constant prediction."""
+    found: dict[str, list[str]] = {"Worse than": [], "Not shown to be better than": []}
     for method, arms in scores.items():
-        for arm in () if arms.failed else MODELS:
-            over = arms.over_constant(arm)
-            name = f"of {method} " * (len(scores) > 1) + ARMS[arm].label
-            if not over["over_constant_low"] > 0:
-                found.append(f"{name} {over_constant_words(over)}")
-    if not found:
+        for arm in () if arms.failed or not arms.constants else MODELS:
+            how = compared_with_constant(arms.over_constant(arm))
+            if how:
+                name = f"{method} " * (len(scores) > 1) + ARMS[arm].label
+                found[how].append(name)
+    for how, names in found.items():
+        if names:
+            constant = f"{constant_words(settings)} ({number(settings['constant'])})"
+            yield f"{how} predicting {constant}: {listed(names, most=4)}."
+
+
+def compared_with_constant(line: Mapping[str, Any]) -> str:
+    """Return the words for a model that may be no better than a constant prediction."""
+    if line["over_constant_low"] > 0:
         return ""
-    what = "the mean" if settings["task"] == "regression" else "the most frequent class"
-    shown, _ = numbers(settings["constant"], scores[best].level("with").mean)
-    over, use = scores[best].over_constant("with"), ""
-    if not over["over_constant_low"] > 0:
-        who = best if len(scores) > 1 else "the model"
-        use = f": {who} {use_words(over)}"
-        if scores[best].over_constant("without")["over_constant_low"] > 0:
-            use = f": with X* {use[2:]}; without X* it is better"
-    return (
-        f" Predicting {what} for every row scores {shown}; differences to it: "
-        f"{listed(found, most=4)}{use}."
-    )
+    worse = line["over_constant_high"] < 0
+    return "Worse than" if worse else "Not shown to be better than"
 
 
-def over_constant_words(line: Mapping[str, Any]) -> str:
-    """Return a difference to a constant prediction, with its interval.
-
-    That of a score ends with the range of the score, on one side.
-    """
-    names = (f"over_constant{end}" for end in ("", "_low", "_high"))
-    value, low, high = np.array([line[name] for name in names], dtype=float)
-    beyond, cut = high + low - 2 * value, ""
-    if abs(beyond) > TINY * (high - low):
-        cut = f", cut at the {'smallest' if beyond > 0 else 'largest'} possible score"
-    return with_interval(line, "over_constant", cut)
-
-
-def use_words(line: Mapping[str, Any]) -> str:
-    """Return what a difference to a constant prediction says of a model."""
-    if line["over_constant_high"] < 0:
-        return "is of no use"
-    return "is not shown to be better than a constant prediction"
+def constant_words(settings: Mapping[str, Any]) -> str:
+    """Return what a constant prediction is."""
+    regression, time = settings["task"] == "regression", settings["splits"]["kind"]
+    what = "mean of the" if regression else "most frequent class of the"
+    return f"the {what} {'earlier' if time == 'time' else 'training'} rows"
 
 
 def _few_splits(
-    method: str, scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
-) -> str:
-    """Return in how many splits arms beat a constant, if the splits are few."""
-    arms, whose = scores[method], f" of {method}" * (len(scores) > 1)
-    constants = settings.get("constants") or []
-    total, by_time = len(constants), settings["splits"]["kind"] == "time"
-    if not 1 < total < FEWEST_SPLITS:
-        return ""
-    what = "windows" if by_time else "splits"
-    better = {arm: int((arms.scores[arm] > constants).sum()) for arm in ARMS}
-    all_of = "both" if total == 2 else f"all {total}"
-    said = f"All arms{whose} beat a constant prediction in {all_of} {what}"
-    if min(better.values()) < total:
-        counts = listed(f"{ARMS[arm].label} {count}" for arm, count in better.items())
-        said = (
-            f"Number of the {total} {what} in which an arm{whose} beats a constant "
-            f"prediction: {counts}"
-        )
-    elif not by_time:
-        return ""
-    elif not all(arms.over_constant(arm)["over_constant_low"] > 0 for arm in MODELS):
-        said += ", although intervals of these differences reach below zero"
-    return (
-        f" {said}; with so few {what}, each weighs heavily.{_heaviest(arms, settings)}"
-    )
+    line: Mapping[str, Any], arms: ArmScores, settings: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the gain in each of few splits, and what their intervals come from."""
+    control, by_time = str(line["control"]), settings["splits"]["kind"] == "time"
+    gains = arms.scores["with"] - arms.scores[control]
+    if 1 < len(gains) < FEWEST_SPLITS:
+        each = [signed(gain) for gain in gains]
+        windows = window_words(settings["splits"])
+        if len(windows) == len(gains):
+            pairs = zip(each, windows, strict=True)
+            each = [f"{gain} ({window})" for gain, window in pairs]
+        what = "window" if by_time else "split"
+        yield f"Difference to {ARMS[control].label} by {what}: {', '.join(each)}."
+    elif line["verdict"] != NO_EVIDENCE:
+        median, gain = float(np.median(gains)), gains.mean()
+        if abs(median - gain) > SKEWED * abs(gain):
+            yield (
+                f"Few splits make the mean: the median of the {len(gains)} differences "
+                f"to {ARMS[control].label} is {signed(median)}."
+            )
+    if by_time and len(gains) < FEWEST_WINDOWS:
+        groups, blocks = arms.groups["without"], "blocks of test rows"
+        if groups is not None:
+            blocks = f"{np.isfinite(groups).sum()} {blocks}"
+        trained = "this training set" if len(gains) == 1 else "these two training sets"
+        yield f"Intervals and p are for {trained} only: they come from {blocks}."
 
 
-def _heaviest(arms: ArmScores, settings: Mapping[str, Any]) -> str:
-    """Return the gain without the split that changes it most, if it does by much."""
-    scores = arms.scores
-    gains = np.array([scores["with"] - scores[control] for control in CONTROLS])
-    means, n_splits = gains.mean(axis=1), gains.shape[1]
-    gain = means.min()
-    others = (n_splits * means[:, None] - gains) / max(1, n_splits - 1)
-    split = int(np.argmax(np.abs(others.min(axis=0) - gain)))
-    other, control = others[:, split].min(), int(others[:, split].argmin())
-    least = max(settings["negligible"], 0.5 * abs(gain))
-    if n_splits < 3 or not abs(other - gain) > least:
-        return ""
-    windows = window_words(settings["splits"])
-    name = f"the window {windows[split]}" if windows else f"split {split + 1}"
-    against = f" against {ARMS[CONTROLS[control]].label}"
-    against *= bool(control != means.argmin())
-    return f" Without {name} the gain is {signed(other)}{against}."
-
-
-def _about_data(settings: Mapping[str, Any]) -> str:
-    """Return sentences on order, errors of labels, and X* that follows from X."""
-    said, known = "", settings["splits"].get("outcome_time")
+def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on order, errors of labels, and X* that follows from X."""
+    splits, target = settings["splits"], settings["target"]
+    known, order = splits.get("outcome_time"), settings.get("order", {})
     if known:
-        said += (
-            f" X* of rows whose outcome is not known yet, by “{known}”, is used as if "
+        yield (
+            f"X* of rows whose outcome is not known yet, by “{known}”, is used as if "
             "it were known: where it is measured later, these gains are too optimistic."
         )
-    ordered = settings.get("order", {}).get("columns", [])
-    if ordered and settings["splits"]["kind"] != "time":
+    if splits["kind"] != "time" and (ordered := order.get("columns")):
+        ordered = sorted(ordered, key=lambda name: name != target)
         verb = "depends" if len(ordered) == 1 else "depend"
-        ordered = sorted(ordered, key=lambda name: name != settings["target"])
-        order = f" {listed_columns(ordered, most=4)} {verb} on the order of the rows"
-        if settings["target"] in ordered:
-            said += (
-                f" Careful:{order}. If the rows are ordered in time, random splits are "
+        words = f"{listed_columns(ordered, most=4)} {verb} on the order of the rows"
+        if target in ordered:
+            yield (
+                f"Careful: {words}. If the rows are ordered in time, random splits are "
                 "too optimistic."
             )
         else:
-            p, target = settings["order"].get("p_target", 1.0), settings["target"]
-            found = f"; no dependence of {target} on it was found"
-            if p < SIGNIFICANCE:
-                size = settings["order"].get("r_target", 0.0)
-                found = f"; whether {target} does is not certain"
-                if p < LEVEL:
-                    found = f"; {target} does so weakly"
-                found += (
-                    f" (largest |r|, with the order or the row before, {size:.2f}, "
-                    f"corrected p {_p(p)})"
-                )
-            said += f"{order}{found}."
-    unordered = settings.get("order", {}).get("dates")
-    if unordered and settings["splits"]["kind"] != "time":
-        said += f" {unordered_words(unordered)}"
+            yield f"{words}, {target} does not or weakly."
+    unordered = order.get("dates")
+    if unordered and splits["kind"] != "time":
+        yield unordered_words(unordered)
     group = settings.get("possible", {}).get("group")
     if group:
-        said += (
-            f" Careful: {group} identifies groups of rows, and random splits train and "
+        yield (
+            f"Careful: {group} identifies groups of rows, and random splits train and "
             "test on rows of the same group: for new groups, scores are too optimistic."
         )
     if settings.get("noisy") and settings.get("n_clean") is None:
-        said += (
-            " If labels are wrong, those of the test rows are, too: all scores and "
+        yield (
+            "If labels are wrong, those of the test rows are, too: all scores and "
             "gains are then smaller than against the true classes. Name rows whose "
             f"labels are right with {argument('test_quality')}, to test on them alone."
         )
     elif settings.get("n_clean") is not None:
-        said += (
-            f" Test rows are among the {settings['n_clean']:,} rows whose labels are "
+        yield (
+            f"Test rows are among the {settings['n_clean']:,} rows whose labels are "
             "known to be right."
         )
-    constant, count = settings.get("constant_in", 0), settings["splits"]["n_splits"]
-    if constant:
-        said += (
-            f" In {constant} of {count} splits X* is the same in all training rows, so "
-            "that it says nothing there."
+    if constant := settings.get("constant_in"):
+        yield (
+            f"In {constant} of {splits['n_splits']} splits X* is the same in all "
+            "training rows, so that it says nothing there."
         )
-    implied = settings.get("computable", {})
-    if implied:
-        said += (
-            f" {listed_columns(implied, most=4)} can be computed from X "
+    if implied := settings.get("computable"):
+        yield (
+            f"{listed_columns(implied, most=4)} can be computed from X "
             "(cross-validated R² at least 0.99), so that no later measurement is "
             "needed."
         )
-    return said
 
 
 def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     p = f", one-sided p {_p(line['p_helps'])}{corrected}"
-    control, *ends = (line[f"control{end}"] for end in ("", "_low", "_high"))
-    ends.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
-    p += "; the interval is not corrected" * bool(corrected)
-    several = {control} != set(ends)
-    p += "; each end and p against the least favourable control" * several
-    against = f" against {ARMS[control].label}" * several
     return (
-        "The gain, the smallest difference to without X*, shuffled X* and X as X*, is "
-        f"{with_interval(line, 'gain', p, against)}"
+        "The gain, the smallest difference to the three controls, is "
+        f"{with_interval(line, 'gain', p)}"
     )
 
 
@@ -849,18 +772,19 @@ def _oracle_not_known(line: Mapping[str, Any], oracle: str) -> str:
     )
 
 
-def _far_words(scores: Mapping[str, ArmScores]) -> str:
-    """Return a sentence on the arms of any method that are far below a constant."""
+def _far_words(scores: Mapping[str, ArmScores]) -> Iterator[str]:
+    """Yield a sentence on the arms of any method that are far below a constant."""
     found, n_arms, n_splits = [], 0, 0
     for name, arms in scores.items():
         words = arms.failing.values()
         found += [f"{name} " * (len(scores) > 1) + ", ".join(words)] * bool(words)
         n_arms, n_splits = n_arms + len(words), len(arms.scores.get("with", ()))
-    return bool(found) * (
-        f" Far below a constant prediction{' in some splits' * (n_splits > 1)}: "
-        f"{listed(found, most=3)}; differences to "
-        f"{'these arms' if n_arms > 1 else 'this arm'} say little about X*."
-    )
+    if found:
+        yield (
+            f"Far below a constant prediction{' in some splits' * (n_splits > 1)}: "
+            f"{listed(found, most=3)}; differences to "
+            f"{'these arms' if n_arms > 1 else 'this arm'} say little about X*."
+        )
 
 
 def far_below(scores: np.ndarray, constants: np.ndarray, optimum: float) -> str:
@@ -874,14 +798,12 @@ def far_below(scores: np.ndarray, constants: np.ndarray, optimum: float) -> str:
     return f"{where}({each})" if len(far) else ""
 
 
-def with_interval(
-    line: Mapping[str, Any], name: str, more: str = "", against: str = ""
-) -> str:
+def with_interval(line: Mapping[str, Any], name: str, more: str = "") -> str:
     """Return a difference of a table with its 95 % interval, and more about it."""
     value, low, high = together(*(line[name + end] for end in ("", "_low", "_high")))
     if low == "–":
         return value
-    return f"{value}{against} (95 % interval {low} to {high}{more})"
+    return f"{value} (95 % interval {low} to {high}{more})"
 
 
 def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
@@ -930,15 +852,15 @@ def _over_constant(comparison: Comparison) -> pd.Series:
 
 def another_seed(comparison: Comparison) -> list[str]:
     """Return the advice to compare with another seed, if p is near the level."""
-    summary, verdict = comparison.summary, comparison.verdict
-    name = "p_hurts" if verdict.kind == HURTS else "p_helps"
-    for p in summary.loc[summary["method"] == verdict.method, name]:
-        if SIGNIFICANCE / 2 < p < 2 * SIGNIFICANCE:
-            seed = argument("random_state", comparison.settings["random_state"] + 1)
-            return [
-                f"p {_p(p)} is near {SIGNIFICANCE:g}, so that the verdict can depend "
-                f"on the seed: compare with {seed} as well."
-            ]
+    for own in filter(None, (comparison, comparison.full_size)):
+        name = "p_hurts" if own.verdict.kind == HURTS else "p_helps"
+        for p in own.summary.loc[own.summary["method"] == own.verdict.method, name]:
+            if SIGNIFICANCE / 2 < p < 2 * SIGNIFICANCE:
+                seed = argument("random_state", comparison.settings["random_state"] + 1)
+                return [
+                    f"p {_p(p)} is near {SIGNIFICANCE:g}, so that the verdict can "
+                    f"depend on the seed: compare with {seed} as well."
+                ]
     return []
 
 
@@ -1005,20 +927,17 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     tried = boosted.replace("-", "") in map(str.lower, methods)
     # Boosted trees are advised after it.
     other_methods = [other] * (not any(hedged) and not tried)
-    fewer = []
-    if possible.get("train_size"):
-        small = argument("train_size", possible["train_size"])
-        fewer.append(
-            f"Privileged columns help most with few training rows: try {small}."
-        )
+    fewer, small = [], argument("train_size", possible.get("train_size"))
     if possible.get("labelled") and not settings["labels"]["n_unlabelled"]:
         now = argument("train_size", splits["train_size"])
         instead = f" instead of {now}" * bool(splits["train_size"])
-        fewer.append(
-            "If few rows have an outcome but many have X and X*, try "
-            f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
-            "then used without outcome."
-        )
+        fewer = [
+            "Privileged columns help most where few rows have an outcome but many "
+            f"have X and X*: try {argument('labelled', possible['labelled'])}"
+            f"{instead}."
+        ]
+    elif possible.get("train_size"):
+        fewer = [f"Privileged columns help most with few training rows: try {small}."]
     boosting, outside = (sizes[k].settings.get("outside") or {} for k in (0, -1))
     better = (boosting.get("over_without_low") or 0.0) > 0
     if better and not (useless[0] or tried):
@@ -1031,7 +950,9 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         f"{at_full}{' outcomes' * bool(full)} no model is shown to be better than a "
         "constant prediction."
     )
-    if (outside.get("over_constant_low") or 0.0) > 0:
+    # An R² below 0 is less than that of the mean of the test rows.
+    useful = settings["scoring"] != "r2" or outside.get("score", 0.0) > 0
+    if useful and (outside.get("over_constant_low") or 0.0) > 0:
         whose, than = "a constant prediction", sizes[-1].settings["constant"]
         not_shown = ", and the methods compared are not shown to be" * useless[-1]
         if not useless[-1]:
@@ -1044,6 +965,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             f"{whose} ({score} instead of {than}){not_shown}."
         )
     if verdict.kind == "helps":
+        if useless == [True]:
+            return [*steps, other_columns]
         if full and comparison.choice[1] == "without":
             kinds = {HURTS: hurts_words(full), HELPS: "it has the highest score"}
             why = kinds.get(full.verdict.kind, "there is no evidence that X* helps")

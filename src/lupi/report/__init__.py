@@ -157,5 +157,6 @@ def notebook_html(comparison: Comparison) -> str:
         row = "".join(f"<td>{escape(cell)}</td>" for cell in summary_cells(line))
         parts.append(f"<tr>{row}</tr>")
     parts.append("</tbody></table><ul>")
-    parts += [f"<li>{escape(step)}</li>" for step in comparison.next_steps()]
+    steps = comparison.next_steps()
+    parts += [f"<li>{escape(words)}</li>" for words in (*verdict.notes, *steps)]
     return "".join([*parts, "</ul></div>"])

@@ -24,7 +24,7 @@ from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import unlike_words
-from lupi.evaluation._verdict import leak_words, training_rows
+from lupi.evaluation._verdict import training_rows
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -110,7 +110,7 @@ def build_page(
 
     settings, verdict = comparison.settings, comparison.verdict
     labels, made = settings["labels"], settings.get("made", {})
-    warnings = [leak_words(comparison.settings)] if verdict.leak else []
+    warnings = []
     if labels["auc"] is not None and labels["auc"] > WARN_ABOVE:
         warnings.append(unlike_words(labels))
     charts = [] if gains is None else [_gains_chart(gains, w) for w in (WIDE, NARROW)]
@@ -184,7 +184,7 @@ def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[st
     labels = [arm.label for arm in ARMS.values()]
     tables = {}
     for size, part in scores[scores["method"] == method].groupby("size", sort=False):
-        baselines = part[["constant prediction", wording.EXTERNAL]]
+        baselines = part[[wording.CONSTANT, wording.EXTERNAL]]
         columns = labels + list(baselines.dropna(axis=1, how="all"))
         by_time = "window" in part
         which = f"all {len(part)} splits" if len(part) > 1 else "the split"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,19 @@ import pandas as pd
 from lupi._words import listed, listed_columns, number, numbers, percent, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._statistics import FEWEST_SPLITS, FEWEST_WINDOWS
+from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.evaluation._verdict import (
-    ROUNDED,
+    about_data,
     best_arm,
+    compared_with_constant,
+    constant_words,
     far_below,
     hurts_words,
     late_words,
     loses_shuffled,
     measured_words,
-    over_constant_words,
     rarest_words,
     training_rows,
-    use_words,
     window_words,
     with_interval,
 )
@@ -41,8 +41,8 @@ SUMMARY_COLUMNS = (
 )
 # Windows whose times are said.
 MOST_WINDOWS = 7
-# The column of gradient boosting in tables of splits.
-EXTERNAL = "external baseline"
+# The names of baselines in tables.
+EXTERNAL, CONSTANT = "external baseline", "constant prediction"
 # Percentage of significant tests on either side where the true difference is zero, by
 # the kind of splits: the table of the guide to evaluation.
 REJECTED = {
@@ -54,14 +54,19 @@ REJECTED = {
 # Splits that are left out of all means are marked.
 MARK = "†"
 HOLM_WORDS = (
-    ", corrected for the number of methods (Holm; p_gain of results.csv is not)"
+    ", corrected for the number of methods (Holm; intervals, and p_gain of "
+    "results.csv, are not)"
 )
 GAIN_WORDS = {
     "gain": (
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
-        "X*”, taken before rounding, with its 95 % interval"
+        "X*”, taken before rounding; each end of its 95 % interval is the smallest of "
+        "these differences as well"
     ),
-    "p": "one-sided, of a gain: the largest p-value of these differences",
+    "p": (
+        "one-sided, of a gain, the largest of these differences: at most 0.05 where "
+        "the 90 % interval is above zero"
+    ),
     "gap closed": (
         "the gain as a share of the possible gain, “oracle” minus “without X*”; shown "
         "where X* helps and the oracle is significantly better than that"
@@ -153,7 +158,7 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
         table = table.reset_index()
         table.insert(2, "left_out", table["split"].isin(own.left_out))
         constants = dict(enumerate(own.settings.get("constants") or ()))
-        table["constant prediction"] = table["split"].map(constants)
+        table[CONSTANT] = table["split"].map(constants)
         outside = (own.settings.get("outside") or {}).get("scores", ())
         table[EXTERNAL] = table["split"].map(dict(enumerate(outside)))
         rows = own.folds[own.folds["arm"] == "with"]
@@ -175,30 +180,26 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def left_out_words(comparison: Comparison) -> list[str]:
-    """Return which splits are left out, why, and the means over all, at every size."""
-    said = []
-    for own in sizes(comparison):
-        if not own.left_out:
-            continue
-        size = f" ({size_words(own)})" * (comparison.full_size is not None)
-        folds, method = own.folds, own.verdict.method
-        if method is not None:
-            folds = folds[folds["method"] == method]
-        means = folds.groupby("arm")["score"].mean()
-        scores = listed(f"{ARMS[arm].label} {number(means[arm])}" for arm in ARMS)
-        numbers = listed(str(split + 1) for split in own.left_out)
-        total = own.settings["splits"]["n_splits"]
-        several = len(own.left_out) > 1
-        which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
-        said.append(
-            f"{MARK} {which} left out of all means, tests and baselines{size}: the "
-            "score of an arm is more than five interquartile ranges away from its "
-            "other splits, and as far from the other arms or below a constant "
-            f"prediction ({listed(_far_words(own), most=4)}). The means of {method} "
-            f"over all {total} splits are: {scores}."
-        )
-    return said
+def _left_out_words(own: Comparison) -> Iterator[str]:
+    """Yield which splits are left out, why, and the means over all."""
+    if not own.left_out:
+        return
+    folds, method = own.folds, own.verdict.method
+    means = folds[folds["method"] == method].groupby("arm")["score"].mean()
+    scores = listed(f"{ARMS[arm].label} {number(means[arm])}" for arm in ARMS)
+    numbers = listed(str(split + 1) for split in own.left_out)
+    total = own.settings["splits"]["n_splits"]
+    several = len(own.left_out) > 1
+    line = own.summary.set_index("method").loc[method]
+    turned = (means["with"] - means["without"]) * line["difference"] < 0
+    which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
+    yield (
+        f"{MARK} {which} left out of all means, tests and baselines: the score of an "
+        "arm is more than five interquartile ranges away from its other splits, and "
+        "as far from the other arms or below a constant prediction "
+        f"({listed(_far_words(own), most=4)}). The means of {method} over all {total} "
+        f"splits are: {scores}{': the difference has the other sign' * turned}."
+    )
 
 
 def _far_words(comparison: Comparison) -> list[str]:
@@ -213,9 +214,17 @@ def _far_words(comparison: Comparison) -> list[str]:
 
 
 def gain_words(comparison: Comparison) -> dict[str, str]:
-    """Return the meaning of the columns of the gain."""
-    several = len(comparison.methods) > 1
-    return GAIN_WORDS | {"p": GAIN_WORDS["p"] + HOLM_WORDS * several}
+    """Return the meaning of the columns of the gain, and of the baselines."""
+    several, settings = len(comparison.methods) > 1, comparison.settings
+    words = GAIN_WORDS | {"p": GAIN_WORDS["p"] + HOLM_WORDS * several}
+    if settings.get("constant") is not None:
+        words[CONSTANT] = f"{constant_words(settings)}, for every row"
+    if outside := settings.get("outside"):
+        words[EXTERNAL] = (
+            f"{outside['name']} of scikit-learn with its defaults, on X, encoded as "
+            "for the methods but with missing numbers left missing"
+        )
+    return words
 
 
 def base_words(settings: Mapping[str, Any]) -> str:
@@ -391,14 +400,14 @@ def _is_small(own: Comparison) -> bool:
 def expected_words(comparison: Comparison) -> str:
     """Return the expected score of the model that is kept, and how it was measured."""
     own, line = _kept(comparison)
-    score = number(line["score"]) + interval_words(line, own.design.bounds)
+    score = number(line["score"]) + interval_words(line)
     folds = own.folds.set_index(["method", "arm"]).loc[[comparison.choice]]
     used = bool(folds["n_unlabelled"].max() > 0)
-    metric, whose = metric_name(own.settings["scoring"]), "Its"
+    metric = metric_name(own.settings["scoring"])
     where = measured_words(own.settings["splits"], own.left_out, used)
     said = f"Its expected {metric} is {score}, measured on {where}"
     if _is_small(own):
-        total, whose = own.settings["labels"]["n_labelled"], "Their"
+        total = own.settings["labels"]["n_labelled"]
         said = (
             f"Models trained on all {total:,} outcomes were not measured; the {metric} "
             f"of those that were is {score}, on {where}"
@@ -408,40 +417,21 @@ def expected_words(comparison: Comparison) -> str:
         small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
         which = " known at the time of the split" * bool(splits.get("outcome_time"))
         if splits["kind"] == "time" and splits["train_size"]:
-            which += ", the latest ones"
+            which = " latest outcomes"
+        arm = ARMS[comparison.choice[1]].label
         said += (
-            f"; models trained on {training_rows(splits)} outcomes{which}, which the "
-            f"verdict is about, score {number(small['score'])}"
+            f"; trained {arm} on the {training_rows(splits)} outcomes{which} of the "
+            f"first comparison, it scores {number(small['score'])}"
         )
-        # The test rows differ, so that constants are subtracted.
-        more = small["score"] - line["score"] >= ROUNDED
-        if more and small["over_constant_low"] > line["over_constant_high"]:
-            said += ", which is more: additional training rows do not improve them"
-    for what, score, guess in _also_words(own.settings, line):
-        said += f". {whose} {what} is {score}, {guess}"
-    useless, outside = below_words(comparison), own.settings.get("outside")
-    said += f". {useless}" if useless else "."
-    if outside and outside["score"] > line["score"]:
-        said += (
-            f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
-            f"the same splits, a difference of {with_interval(outside, 'difference')}"
-            f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
-        )
-    return said
+    return " ".join([f"{said}.", *filter(None, [below_words(comparison)])])
 
 
 def below_words(comparison: Comparison) -> str:
     """Return a sentence on a kept model that may be no better than a constant."""
     own, line = _kept(comparison)
-    if not own.settings.get("constants") or line["over_constant_low"] > 0:
-        return ""
-    what = "mean" if own.settings["task"] == "regression" else "most frequent class"
-    score, other = numbers(line["score"], own.settings["constant"])
-    return (
-        f"The {metric_name(own.settings['scoring'])} of the model ({score}) minus that "
-        f"of predicting the {what} for every row ({other}) is "
-        f"{over_constant_words(line)}: the model {use_words(line)}."
-    )
+    how = compared_with_constant(line) if own.settings.get("constants") else ""
+    is_how = f"is {how[0].lower()}{how[1:]}" if how else ""
+    return bool(how) * f"The model {is_how} predicting {constant_words(own.settings)}."
 
 
 def reliability_table(comparison: Comparison, method: str) -> pd.DataFrame:
@@ -503,25 +493,18 @@ def kept_calibration(comparison: Comparison) -> str:
     return calibration_words(_kept(comparison)[0], *comparison.choice)
 
 
-def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
-    """Return the interval of a score in parentheses; ends at its range are named.
+def interval_words(line: Mapping[str, Any]) -> str:
+    """Return the interval of a score in parentheses.
 
     Examples
     --------
-    >>> interval_words({"low": 0.62, "high": 1.0}, (0.0, 1.0))
-    ' (95 % interval 0.620 to 1.000, cut at the largest possible score)'
+    >>> interval_words({"low": 0.62, "high": 1.0})
+    ' (95 % interval 0.620 to 1.000)'
     """
     if pd.isna(line["low"]):
         return ""
-    if (line["low"], line["high"]) == bounds:
-        return " (too few rows for an interval)"
-    cut = ""
-    if line["low"] == bounds[0]:
-        cut = ", cut at the smallest possible score"
-    elif line["high"] == bounds[1]:
-        cut = ", cut at the largest possible score"
     low, high = numbers(line["low"], line["high"])
-    return f" (95 % interval {low} to {high}{cut})"
+    return f" (95 % interval {low} to {high})"
 
 
 def _at_sizes(comparison: Comparison, part: int) -> list[str]:
@@ -592,7 +575,10 @@ def full_size_words(comparison: Comparison) -> str | None:
     full = comparison.full_size
     if full is None:
         return None
-    said, several = str(full.verdict), len(comparison.methods)
+    said, several = (
+        f"{full.verdict.headline} {full.verdict.sentence}",
+        len(comparison.methods),
+    )
     if several > len(full.methods):
         best, arm = best_arm(comparison.summary, comparison.verdict)
         highest = f"has the highest score {ARMS[arm].label}"
@@ -602,6 +588,23 @@ def full_size_words(comparison: Comparison) -> str | None:
             who = f"{first} and {best}, which {highest}, were"
         said += f" Of the {several} methods only {who} compared again."
     return said
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Return what limits the verdicts, and splits and baselines that stand out.
+
+    Notes that are not the same at both sizes say which they are of.
+    """
+    found: dict[str, list[str]] = {}
+    for own in sizes(comparison):
+        more = [*_left_out_words(own), *_baseline_words(own)]
+        for note in [*own.verdict.notes, *more]:
+            found.setdefault(note, []).append(size_words(own))
+    several, data = len(sizes(comparison)), {*about_data(comparison.settings)}
+    return [
+        f"With {at[0]}: {note}" if len(at) < several and note not in data else note
+        for note, at in found.items()
+    ]
 
 
 def sizes(comparison: Comparison) -> list[Comparison]:
@@ -615,187 +618,86 @@ def size_words(comparison: Comparison) -> str:
     return f"{training_rows(comparison.settings['splits'])} training rows"
 
 
-def score_lines(comparison: Comparison) -> list[list[str]]:
-    """Return the table cells of methods and baselines, at every size."""
-    lines = []
+class ScoreLine(NamedTuple):
+    """The cells of a line of the table, and the summary of the method of the line."""
+
+    cells: list[str]
+    summary: Mapping[str, Any] | None = None
+
+
+def score_lines(comparison: Comparison) -> list[ScoreLine]:
+    """Return the lines of the table: methods and baselines, at every size.
+
+    The other scores stand below those of the method of the verdict and of the
+    baselines. The line of a size has one cell.
+    """
+    lines: list[ScoreLine] = []
+
+    def add(name: str, *scores: float) -> None:
+        lines.append(ScoreLine([name, *map(number, scores)]))
+
     for own in sizes(comparison):
-        size = f" ({size_words(own)})" if comparison.full_size else ""
+        if comparison.full_size is not None:
+            lines.append(ScoreLine([size_words(own)]))
+        settings, table = own.settings, own.table.set_index(["method", "arm"])
+        also = {name: _also_name(settings, name) for name in settings.get("also", {})}
         for line in own.summary.to_dict("records"):
-            method, *cells = summary_cells(line)
-            lines.append([method + size, *cells])
-        outside = own.settings.get("outside") or {"name": "", "score": None}
-        for name, score in (
-            (f"{outside['name']} (external baseline, ", outside["score"]),
-            ("constant prediction (", own.settings.get("constant")),
-        ):
-            if score is not None:
-                cells = [number(score), *[""] * (len(ARMS) + 2)]
-                lines.append([f"{name}{size_words(own)})", *cells])
+            lines.append(ScoreLine(summary_cells(line), line))
+            if line["method"] == own.verdict.method:
+                scores = table.loc[line["method"]].loc[list(ARMS)]
+                for name, label in also.items():
+                    add(label, *scores[name])
+        if outside := settings.get("outside"):
+            add(EXTERNAL, outside["score"])
+            for name in also.keys() & outside.keys():
+                add(also[name], outside[name])
+        if (constant := settings.get("constant")) is not None:
+            add(CONSTANT, constant)
+            random = settings.get("random", {})
+            for name, label in also.items():
+                if name in random:
+                    add(f"{label}, random ranking", random[name])
+                else:
+                    add(label, settings["also"][name])
     return lines
 
 
-def baseline_words(comparison: Comparison) -> list[str]:
-    """Return the scores of boosting and of a constant prediction, at every size."""
-    said = []
-    for own in sizes(comparison):
-        settings = own.settings
-        constant, outside = settings.get("constant"), settings.get("outside")
-        size = f" ({size_words(own)})"
-        if outside:
-            interval = interval_words(outside, own.design.bounds)
-            found = (
-                f"scores {number(outside['score'])}{interval}"
-                f"{_beside_constant(outside)}{_beside_without(own)}."
-            )
-            scores = outside.get("scores") or [np.nan]
-            if np.array_equal(scores, settings.get("constants") or []):
-                found = (
-                    "makes a constant prediction: these are too few rows for its trees."
-                )
-            said.append(
-                f"{outside['name']} of scikit-learn, with its defaults, on X, encoded "
-                "as for the methods but with missing numbers left missing, and the "
-                f"same splits{size}, {found}"
-            )
-        if constant is not None:
-            said.append(_constant_words(own, size))
-    return said
+def _also_name(settings: Mapping[str, Any], name: str) -> str:
+    """Return the name of a score beside that of the comparison."""
+    if name == "accuracy":
+        return "– accuracy"
+    # One rare class is not named in the name of its score.
+    label = name.partition(" of ")[2] or settings["second"]["class"]
+    return f"– average precision of class {label}"
 
 
-def _beside_constant(outside: Mapping[str, Any]) -> str:
-    """Return how a baseline compares with a constant; empty if it is better."""
-    if "over_constant" not in outside or (outside["over_constant_low"] or 0.0) > 0:
-        return ""
-    worse = (outside["over_constant_high"] or 0.0) < 0
-    what = "worse than" if worse else "not shown to be better than"
-    shown = over_constant_words(outside)
-    return f", {what} a constant prediction: the difference is {shown}"
-
-
-def _beside_without(comparison: Comparison) -> str:
-    """Return how a baseline compares with the method of the verdict without X*."""
-    outside, method = comparison.settings["outside"], comparison.verdict.method
-    scores, said = outside.get("scores", []), ""
-    if scores and (constants := comparison.settings.get("constants")):
-        kept = np.delete([scores, constants], comparison.left_out, axis=1)
-        where = far_below(kept[0], kept[1], comparison.settings["optimum"])
-        said = f"; far below a constant prediction {where}" * bool(where)
-    if 1 < len(scores) < FEWEST_SPLITS:
-        folds = comparison.folds.sort_values("split")
-        without = folds[(folds["method"] == method) & (folds["arm"] == "without")]
-        better = int((np.array(scores) > without["score"].to_numpy()).sum())
-        each = ", ".join(map(number, scores))
-        said += f"; by split: {each}, in {better} of {len(scores)} above without X*"
-    low, high = (outside.get(f"over_without_{end}") or 0.0 for end in ("low", "high"))
-    over = with_interval(outside, "over_without") if low > 0 or high < 0 else ""
-    if high < 0:
-        said += f". It is worse than {method} without X*: the difference is {over}"
-    if low > 0:
-        said += (
-            f". It is better than {method} without X*, by {over}: what is gained over "
-            "that model, by the oracle too, is gained over a weaker baseline"
+def _baseline_words(own: Comparison) -> Iterator[str]:
+    """Yield what has to be known of gradient boosting and of a constant prediction."""
+    settings, method = own.settings, own.verdict.method
+    outside, splits = settings.get("outside") or {}, settings["splits"]
+    if outside.get("scores") and (constants := settings.get("constants")):
+        kept = np.delete([outside["scores"], constants], own.left_out, axis=1)
+        where = far_below(kept[0], kept[1], settings["optimum"])
+        if where:
+            yield f"{outside['name']} is far below a constant prediction {where}."
+    if (outside.get("over_without_low") or 0.0) > 0:
+        yield (
+            f"{outside['name']} on X alone, with its defaults, is better than {method} "
+            f"without X*, by {with_interval(outside, 'over_without')}: what is gained "
+            "over that model, by the oracle too, is gained over a weaker baseline."
         )
-    for what, score, _ in _also_words(comparison.settings, outside):
-        said += f". Its {what} is {score}"
-    return said
-
-
-def _constant_words(comparison: Comparison, size: str) -> str:
-    """Return the score of a constant prediction, and the rate of the majority."""
-    settings = comparison.settings
-    level, _ = numbers(settings["constant"], comparison.table["score"].max())
-    score = f"scores {level}"
-    if settings["task"] == "regression":
-        said = f"Predicting the mean of the training rows for every test row{size} "
-        if settings["splits"]["kind"] == "time" and settings["scoring"] == "r2":
-            score += (
-                ": R² is measured from the mean of the later rows, which is not that "
-                "of the earlier ones"
-            )
-        return f"{said}{score}."
-    rate = settings.get("also", {}).get("accuracy")
-    right = f", with an accuracy of {number(rate)}" if rate is not None else ""
-    frequent = _most_frequent(settings)
-    return f"Predicting the {frequent} for every row{size} {score}{right}."
-
-
-def _most_frequent(settings: Mapping[str, Any]) -> str:
-    """Return the words for the class of a constant prediction."""
-    which = {"time": " of the earlier rows"}.get(settings["splits"]["kind"], "")
-    if not which and settings["splits"].get("grouped"):
-        which = " of the training rows"
-    return f"most frequent class{which}"
-
-
-def _also(
-    settings: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]
-) -> dict[str, tuple[str, str]]:
-    """Return what the other scores are called, and those without a model, by name.
-
-    The average precision of equal predictions, below that of a random ranking, is one
-    of these where one of the ``lines`` has it.
-    """
-    found, random = {}, settings.get("random", {})
-    for name, score in settings.get("also", {}).items():
-        if name == "accuracy":
-            frequent = _most_frequent(settings)
-            found[name] = name, f"that of the {frequent} {number(score)}"
-            continue
-        # One rare class is not named in the name of its score.
-        label = name.partition(" of ")[2] or settings["second"]["class"]
-        beside = f"that of a random ranking {number(random.get(name, score))}"
-        if name in random and any(
-            np.isclose(line.get(name, np.nan), score) for line in lines
-        ):
-            beside += f", of equal predictions {number(score)}"
-        found[name] = f"average precision of class {label}", beside
-    return found
-
-
-def _also_words(
-    settings: Mapping[str, Any], line: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each other score, the score, and that without a model."""
-    for name, (what, guess) in _also(settings, [line]).items():
-        if name in line:
-            ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
-            interval = interval_words(ends, (0.0, 1.0))
-            yield what, f"{number(line[name])}{interval}", guess
-
-
-def second_words(comparison: Comparison) -> list[str]:
-    """Return the other scores of the method of the verdict, a sentence for each."""
-    method, said = comparison.verdict.method, []
-    if method is None:
-        return []
-    table = comparison.table.set_index("method").loc[[method]].to_dict("records")
-    for name, (what, guess) in _also(comparison.settings, table).items():
-        ends = [(line[f"{name}_low"], line[f"{name}_high"]) for line in table]
-        # An interval of all values is none.
-        known = [not (pd.isna(low) or (low, high) == (0, 1)) for low, high in ends]
-        scores = (
-            f"{ARMS[line['arm']].label} {number(line[name])}"
-            + f" ({number(low)} to {number(high)})" * here
-            for line, (low, high), here in zip(table, ends, known, strict=True)
+    low = (settings.get("constant") or 0.0) < -settings["negligible"]
+    if low and splits["kind"] == "time" and settings["scoring"] == "r2":
+        yield (
+            "R² is measured from the mean of the later rows, so that predicting the "
+            "mean of the earlier ones is below 0."
         )
-        how = "with 95 % intervals"
-        if not all(known):
-            how += " where there are enough rows"
-        if not any(known):
-            how = "too few rows for intervals"
-        said.append(
-            f"{what[0].upper()}{what[1:]} of {method}, {guess}, {how} "
-            f"({size_words(comparison)}): {', '.join(scores)}."
+    if others := (settings.get("second") or {}).get("others"):
+        yield (
+            f"Average precision is that of the five rarest classes with at least three "
+            f"test rows in a split; {listed(others, most=8)} have less than 10 % of "
+            "the rows as well."
         )
-    others = (comparison.settings.get("second") or {}).get("others", 0)
-    if others:
-        several = others > 1
-        said.append(
-            f"{others} other{'s' * several} of the classes with less than 10 % of the "
-            f"rows {'have' if several else 'has'} no average precision here: too few "
-            "test rows, or the five rarest are shown."
-        )
-    return said
 
 
 def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
