@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 KNOWN = ["age", "ward"]
 LATER = ["count_week_20", "remark_week_20"]
+ARMS = ["without X*", "with X*", "shuffled X*", "X as X*", "oracle"]
 
 
 def words(capsys, *, err=False):
@@ -28,7 +29,7 @@ def words(capsys, *, err=False):
 
 
 def test_it_prints_the_data_the_table_and_the_verdict(compared):
-    _, done = compared
+    folder, done = compared[0] / "lupi-report", compared[1]
     assert done.returncode == 0
     # A slow machine shows its progress.
     assert all(line.startswith("Comparing") for line in done.stderr.splitlines())
@@ -41,8 +42,21 @@ def test_it_prints_the_data_the_table_and_the_verdict(compared):
         assert word in said
     assert "Which privileged column helps?" in said
     assert "with --columns" not in said
-    assert "baseline HistGradientBoostingClassifier" in said
     assert "lupi-report/report.html" in said.splitlines()[-1]
+    # The answer stands below the table, and what limits it below the answer.
+    table, _, said = " ".join(said.replace("│", "").split()).partition("─ verdict ─")
+    answer, _, notes = said.partition("╯")
+    verdict = Comparison.from_json(folder / "results.json").verdict
+    assert f"{verdict.headline} {verdict.sentence}" in answer
+    assert f"• {verdict.notes[0]}" in notes
+    assert notes.count("•") == len(verdict.notes)
+    means = pd.read_csv(folder / "splits.csv").mean(numeric_only=True)
+    accuracy = " ".join(f"{means[f'accuracy {arm}']:.3f}" for arm in ARMS)
+    assert f"– accuracy {accuracy} external" in table
+    for name in ("external baseline", "constant prediction"):
+        assert f" {name} {means[name]:.3f} – accuracy 0." in table
+    boosting = "HistGradientBoostingClassifier of scikit-learn with its defaults, on X"
+    assert f"external baseline {boosting}" in table
 
 
 def test_it_writes_report_results_figures_and_model(compared):
@@ -56,8 +70,7 @@ def test_it_writes_report_results_figures_and_model(compared):
         *("figures/columns.png", "figures/columns.svg"),
     }
     table = pd.read_csv(folder / "results.csv")
-    arms = ["without X*", "with X*", "shuffled X*", "X as X*", "oracle"]
-    assert list(table["arm"]) == [*arms, "external baseline", "constant baseline"]
+    assert list(table["arm"]) == [*ARMS, "external baseline", "constant baseline"]
     assert (table["n_splits"] == 2).all()
     stored = Comparison.from_json(folder / "results.json")
     assert stored.settings["target"] == "outcome"
@@ -73,14 +86,17 @@ def test_it_writes_report_results_figures_and_model(compared):
     assert set(gains["group"]) == set(LATER)
     splits = pd.read_csv(folder / "splits.csv")
     assert not splits["left_out"].any()
-    np.testing.assert_allclose(splits[arms].mean(), table["score"][:5])
+    np.testing.assert_allclose(splits[ARMS].mean(), table["score"][:5])
     constants = splits["constant prediction"]
     np.testing.assert_allclose(constants, stored.settings["constants"])
     baseline = splits["external baseline"]
     np.testing.assert_allclose(baseline, outside["scores"])
     np.testing.assert_allclose(baseline.mean(), outside["score"])
+    over = baseline.mean() - constants.mean()
+    assert table.at[5, "over_constant"] == pytest.approx(over)
+    assert table.at[5, "over_constant_low"] < over < table.at[5, "over_constant_high"]
     assert (splits["n_train_privileged"] < splits["n_train"]).all()
-    found = splits[f"accuracy {arms[1]}"].mean()
+    found = splits[f"accuracy {ARMS[1]}"].mean()
     assert found == pytest.approx(table.at[1, "accuracy"])
     curve = pd.read_csv(folder / "curve.csv").set_index(["arm", "n_train"])
     scores = table.set_index("arm")
@@ -117,10 +133,12 @@ def test_the_card_of_the_model_has_verdict_scores_and_limits(compared):
     assert done.returncode == 0
     card = (folder / "card.md").read_text(encoding="utf-8")
     stored = Comparison.from_json(folder / "lupi-report" / "results.json")
-    assert str(stored.verdict) in card
+    verdict = stored.verdict
+    assert f"\n{verdict.headline} {verdict.sentence}\n" in card
+    assert verdict.notes
+    assert "\n".join(f"- {note}" for note in verdict.notes) in card
     line = stored.intervals().set_index("arm").loc["with"]
     assert f"| with X* | {line['value']:.3f} | {line['low']:.3f} to" in card
-    assert "HistGradientBoostingClassifier" in card
     assert "The splits were random" in card
     assert stored.choice[1] == "without"
     assert "Compared, not used by this model: count_week_20 and" in card
@@ -160,20 +178,27 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     page = (folder / "report.html").read_text(encoding="utf-8").replace("<wbr>", "")
     stored = Comparison.from_json(folder / "results.json")
     full = stored.full_size
-    said = " ".join(done.stdout.split())
-    for text in (said, html.unescape(" ".join(page.split())), card):
-        assert str(full.verdict) in text
-        for own, n_train in ((stored, "30"), (full, "about ")):
-            outside = own.settings["outside"]
-            interval = f"(95 % interval {outside['low']:.3f} to "
-            assert "encoded as for the methods but with missing numbers left" in text
-            assert f"the same splits ({n_train}" in text
-            said_score = f"training rows), scores {outside['score']:.3f} {interval}"
-            if outside["scores"] == own.settings["constants"]:
-                said_score = (
-                    "training rows), makes a constant prediction: these are too"
-                )
-            assert said_score in text
+    said = " ".join(done.stdout.replace("│", "").split())
+    shown = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    for text in (said, shown, card):
+        for verdict in (stored.verdict, full.verdict):
+            assert verdict.headline in text
+            assert verdict.sentence in text
+        assert text.count("With 30 training rows: Difference to ") == 1
+        assert text.count("Difference to ") == 1
+    for text in (said, shown):
+        assert text.count("encoded as for the methods but with missing numbers") == 1
+        for own, size in ((stored, "30"), (full, "about 79")):
+            level = own.folds.groupby("arm")["score"].mean()["without"]
+            rows = rf" {size} training rows HedgedDistillation\w* {level:.3f} "
+            assert re.search(rows, text)
+            outside, constant = own.settings["outside"], own.settings["also"]
+            assert (
+                f" external baseline {np.mean(outside['scores']):.3f} "
+                f"– accuracy {outside['accuracy']:.3f} "
+                f"constant prediction {np.mean(own.settings['constants']):.3f} "
+                f"– accuracy {constant['accuracy']:.3f} "
+            ) in text
     assert "With all" in full.verdict.headline
     assert "instead of 30, " in full.verdict.headline
     found = pd.read_csv(folder / "results.csv")
@@ -183,7 +208,8 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     assert baselines["difference"].to_numpy() == pytest.approx(
         baselines["score"].to_numpy() - without
     )
-    assert f". Its accuracy is {baselines['accuracy'].iloc[1]:.3f}" in said
+    accuracies = [own.settings["outside"]["accuracy"] for own in (stored, full)]
+    assert baselines["accuracy"].tolist() == pytest.approx(accuracies)
     splits = pd.read_csv(folder / "splits.csv")
     for each, (_, own) in zip(
         (stored, full), splits.groupby("size", sort=False), strict=True
@@ -208,10 +234,33 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     rate = table["outcome"].value_counts(normalize=True).max()
     np.testing.assert_allclose(constant["accuracy"], rate, atol=0.02)
     # The external baseline is compared with the model that is kept, split by split.
+    outside = full.settings["outside"]
     assert outside["difference"] == pytest.approx(
         outside["score"] - full.table.set_index("arm").at[full.choice[1], "score"]
     )
     assert outside["difference_low"] < outside["difference"]
+
+
+def test_the_scores_of_rare_classes_leave_room_for_the_numbers(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(160, 2)), columns=["x", "later"])
+    names = [f"a kind of outcome with a long name, {letter}" for letter in "abc"]
+    table["kind"] = np.repeat([*names, "other"], [12, 13, 14, 121])
+    table.to_csv("table.csv", index=False)
+    words = ["compare", "table.csv", "-t", "kind", "-p", "later", *SWIFT]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    table, _, _ = said.partition("without X*  ")
+    assert "…" not in table
+    heads = re.search(r"^ *method .*$", table, re.MULTILINE).group().split()
+    assert heads == ["method", *["X*"] * 4, "oracle", "gain", "p", "closed"]
+    splits = pd.read_csv("lupi-report/splits.csv")
+    for name in names:
+        means = (splits[f"average_precision of {name} {arm}"].mean() for arm in ARMS)
+        assert " ".join(f"{mean:.3f}" for mean in means) in " ".join(table.split())
 
 
 def test_an_older_run_is_replaced_only_by_force(compared):
@@ -318,7 +367,7 @@ def test_a_split_by_time_says_which_rows_and_models_it_is_about(
     assert (found["n_train_min"] == 63).all()
     assert (found["n_train_max"] == 91).all()
     table.to_csv("new.csv", index=False)
-    below = "not shown to be better than a constant prediction"
+    below = "is not shown to be better than predicting the mean of the earlier rows."
     assert below in said
     assert main(["predict", "lupi-report/model.skops", "new.csv"]) == 0
     said = words(capsys)

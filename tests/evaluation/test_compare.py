@@ -374,7 +374,7 @@ def test_the_model_is_chosen_at_the_size_at_which_it_is_trained(tmp_path):
     pd.testing.assert_frame_equal(table[own], plain.table[own])
     assert "at_full_size()" not in " ".join(result.next_steps())
     page = render_html(result).replace("<wbr>", "")
-    assert "Early (160 training rows)" in page
+    assert page.index(">160 training rows<") > page.index(">20 training rows<")
     assert "Early without X*, trained on all 200 outcomes" in page
     again = Comparison.from_json(result.to_json(tmp_path / "results.json"))
     assert again.choice == ("Early", "without")

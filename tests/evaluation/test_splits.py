@@ -121,10 +121,13 @@ def test_small_training_sets_of_whole_groups():
 
 
 def test_groups_of_test_rows_have_every_class():
-    groups = compared(cv=2).study.group_of_row
-    assert len(np.unique(groups)) == 8
-    for group in np.unique(groups):
-        assert CLASSES[groups == group].sum() == pytest.approx(5, abs=1)
+    for ones, number in ((40, 10), (6, 6)):
+        y = np.arange(100) < ones
+        groups = compared(y, cv=2).study.group_of_row
+        assert len(np.unique(groups)) == number
+        for group in np.unique(groups):
+            assert y[groups == group].sum() == pytest.approx(ones / number, abs=1)
+            assert y[groups == group].any()
 
 
 @pytest.mark.parametrize("y", [CLASSES, NUMBERS], ids=["classes", "numbers"])

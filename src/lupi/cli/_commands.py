@@ -725,7 +725,7 @@ def _card_sections(
             ]
             lines += [
                 f"| {row['arm']} | {number(row['value'])} | {number(row['low'])} to "
-                f"{number(row['high'])} |"
+                f"{number(row['high'])} |".replace("– to –", "")
                 for row in rows
             ]
             about = f"Scores of {measured['method']}: {splits}."

@@ -227,7 +227,16 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         levels = own.intervals().replace({"arm": labels})
         levels = levels[levels["method"] == method]
         words = wording.split_words(own.settings, len(own.left_out))
-        scores[words] = levels.to_dict("records")
+        outside = own.settings.get("outside") or {"score": None}
+        baselines = [
+            {"arm": wording.EXTERNAL, "value": outside["score"], **outside},
+            {"arm": wording.CONSTANT, "value": own.settings["constant"]},
+        ]
+        scores[words] = [
+            {name: line.get(name) for name in ("arm", "value", "low", "high")}
+            for line in [*levels.to_dict("records"), *baselines]
+            if line["value"] is not None
+        ]
     limits = []
     if settings["splits"]["kind"] != "time":
         limits.append("The splits were random: scores on later rows may be lower.")
@@ -466,8 +475,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
     width = 26 if wide else 20
     for (label, *cells), line in wording.score_lines(comparison):
         helps = line is not None and line["verdict"] == "helps"
-        name = Text(_in_lines(label, width))
+        name = Text("\n".join(textwrap.wrap(label, width, subsequent_indent="  ")))
         if line is not None:
+            name = Text(_in_lines(label, width))
             said = "\n".join(textwrap.wrap(wording.method_verdict(line), width))
             name.append(f"\n{said}", style=STYLES.get(line["verdict"], "dim"))
         if not wide:

@@ -43,7 +43,8 @@ GROUP_DRAWS = 100
 LARGEST_WINDOW = 0.25
 NO_ROWS = np.array([], dtype=int)
 MOST_GROUPS = 10
-ROWS_OF_A_CLASS_PER_GROUP = 5
+# Rows of the rarest class in a block of consecutive rows, which are alike.
+RARE_IN_BLOCK = 5
 
 
 class Split(NamedTuple):
@@ -91,13 +92,12 @@ class Rows(NamedTuple):
         """
         return 1 in (self.take(rows).n_groups for rows in sets)
 
-    @property
-    def n_jackknife(self) -> int:
-        """The number of parts for the jackknife: each has some rows of every class."""
+    def n_jackknife(self, rare: int = 1) -> int:
+        """Return the number of parts for the jackknife, by rows of the rarest class."""
         smallest = self.number // 2
         if self.strata is not None:
             smallest = np.unique(self.strata, return_counts=True)[1].min()
-        return int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+        return int(np.clip(smallest // rare, 2, MOST_GROUPS))
 
 
 def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design:
@@ -603,7 +603,7 @@ def blocks_of_test_rows(
     block.
     """
     block = np.full(len(time), -1)
-    n_blocks = min(rows.take(split.test).n_jackknife for split in splits)
+    n_blocks = min(rows.take(each.test).n_jackknife(RARE_IN_BLOCK) for each in splits)
     for _, test, _ in splits:
         order = test[np.argsort(time[test], kind="stable")]
         counted = np.ones(len(order), dtype=bool)
@@ -643,7 +643,7 @@ def groups_of_test_rows(rows: Rows, seed: int) -> np.ndarray:
 
     Rows of one of the user's groups are in the same group.
     """
-    n_groups, group = rows.n_jackknife, np.empty(rows.number, dtype=int)
+    n_groups, group = rows.n_jackknife(), np.empty(rows.number, dtype=int)
     if rows.groups is not None:
         for number, (_, own) in enumerate(inner_splits(rows, n_groups, seed)):
             group[own] = number

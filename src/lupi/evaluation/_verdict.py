@@ -977,12 +977,9 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             if useless[1] or (outside.get("difference_low") or 0.0) > 0:
                 use = other_columns
             name, arm = best_arm(comparison.summary, verdict)
-            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}"
-            if "difference" in boosting:
-                over = with_interval(boosting, "difference")
-                few += f"; there the difference of {boosting['name']} to it is {over}"
+            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}."
             worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
-            steps.append(use + f"{few}." * (not worse))
+            steps.append(use + few * (not worse))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
             how = either(how, "Call comparison.at_full_size()")

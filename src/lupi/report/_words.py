@@ -191,7 +191,7 @@ def _left_out_words(own: Comparison) -> Iterator[str]:
     total = own.settings["splits"]["n_splits"]
     several = len(own.left_out) > 1
     line = own.summary.set_index("method").loc[method]
-    turned = (means["with"] - means["without"]) * line["difference"] < 0
+    turned = bool((means["with"] - means["without"]) * line["difference"] < 0)
     which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
     yield (
         f"{MARK} {which} left out of all means, tests and baselines: the score of an "
@@ -416,12 +416,11 @@ def expected_words(comparison: Comparison) -> str:
         splits = comparison.settings["splits"]
         small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
         which = " known at the time of the split" * bool(splits.get("outcome_time"))
-        if splits["kind"] == "time" and splits["train_size"]:
-            which = " latest outcomes"
-        arm = ARMS[comparison.choice[1]].label
+        latest = "latest " * bool(splits["kind"] == "time" and splits["train_size"])
+        arm, few = ARMS[comparison.choice[1]].label, training_rows(splits)
         said += (
-            f"; trained {arm} on the {training_rows(splits)} outcomes{which} of the "
-            f"first comparison, it scores {number(small['score'])}"
+            f"; trained {arm} on the {latest}{few} outcomes{which}, as in the first "
+            f"comparison, it scores {number(small['score'])}"
         )
     return " ".join([f"{said}.", *filter(None, [below_words(comparison)])])
 
@@ -649,8 +648,9 @@ def score_lines(comparison: Comparison) -> list[ScoreLine]:
                     add(label, *scores[name])
         if outside := settings.get("outside"):
             add(EXTERNAL, outside["score"])
-            for name in also.keys() & outside.keys():
-                add(also[name], outside[name])
+            for name, label in also.items():
+                if name in outside:
+                    add(label, outside[name])
         if (constant := settings.get("constant")) is not None:
             add(CONSTANT, constant)
             random = settings.get("random", {})
@@ -694,9 +694,10 @@ def _baseline_words(own: Comparison) -> Iterator[str]:
         )
     if others := (settings.get("second") or {}).get("others"):
         yield (
-            f"Average precision is that of the five rarest classes with at least three "
-            f"test rows in a split; {listed(others, most=8)} have less than 10 % of "
-            "the rows as well."
+            "Average precision is that of the five rarest classes with at least three "
+            f"test rows in a split; {listed(others, most=8)} "
+            f"{'have' if len(others) > 1 else 'has'} less than 10 % of the rows as "
+            "well."
         )
 
 
