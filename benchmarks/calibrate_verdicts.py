@@ -187,7 +187,9 @@ def contrast(name, design, seed):
             for split in range(len(study.splits))
         ]
     levels = [[arm["score"] for arm in pair] for pair in pairs]
-    left_out = outlying_splits(np.transpose(levels), study.constant_scores())
+    constants = study.constant_scores()
+    lowest = None if constants is None else [score for score, _ in constants]
+    left_out = outlying_splits(np.transpose(levels), lowest)
     pairs = [pair for split, pair in enumerate(pairs) if split not in left_out]
     scores, groups = (
         np.array([np.subtract(one[key], other[key]) for one, other in pairs])
