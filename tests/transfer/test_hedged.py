@@ -939,3 +939,48 @@ def test_offsets_do_not_matter(size):
         # At 1e12 numbers have steps of 1e-4.
         shifted = found.score(X_new + shift_X, y_new + shift_y)
         assert shifted == pytest.approx(expected, abs=1e-3)
+
+
+def cells(n_cells, n=600, seed=0):
+    """Rows of few distinct x, with the share of the class 1 of each."""
+    rng = np.random.default_rng(seed)
+    each = rng.normal(size=(n_cells, 2))
+    each[:, 0] = np.linspace(-1, 1, n_cells)
+    place = rng.permutation(np.arange(n) % n_cells)
+    y = (rng.random(n) < 0.5 + 0.3 * each[place, 0]).astype(int)
+    shares = np.bincount(place, y) / np.bincount(place)
+    return each[place], y, each, shares
+
+
+@pytest.mark.parametrize("student", [None, DecisionTreeClassifier(max_depth=4)])
+@pytest.mark.parametrize("taught", [False, True])
+def test_a_table_of_few_categories_has_the_shares_of_each(student, taught):
+    """Out of fold the answers to one x are not predicted from the other answers."""
+    for n_cells, error in ((2, 0.02), (3, 0.06)):
+        X, y, each, shares = cells(n_cells)
+        model = HedgedDistillationClassifier(student=student)
+        model.fit(X, y, privileged=X[:, :1] if taught else None)
+        np.testing.assert_allclose(model.predict_proba(each)[:, 1], shares, atol=error)
+        assert 0.5 < model.calibration_slope_ < 2
+
+
+def test_rows_given_a_few_times_do_not_turn_a_forest_around():
+    # Six rows of each x: a forest knows the answers of an x by heart.
+    X, y, each, _ = cells(100)
+    forest = RandomForestClassifier(30, random_state=0)
+    model = HedgedDistillationClassifier(student=forest).fit(X, y)
+    assert model.calibration_slope_ > 0.3
+    found = model.predict_proba(each)[:, 1]
+    assert np.corrcoef(found, each[:, 0])[0, 1] > 0.5
+
+
+def test_folds_do_not_depend_on_the_order_of_equal_rows():
+    X, y, each, _ = cells(3)
+    order = np.random.default_rng(2).permutation(len(y))
+    one, other = (
+        HedgedDistillationClassifier().fit(X[rows], y[rows], privileged=X[rows])
+        for rows in (np.arange(len(y)), order)
+    )
+    np.testing.assert_allclose(
+        one.decision_function(each), other.decision_function(each), atol=1e-6
+    )

@@ -4,7 +4,13 @@ A teacher's predictions of its own training rows are too good, so that predictio
 of fold are needed. Folds drawn by row number would break three properties that users
 rely on: a row of weight 2 equals the row given twice, a row of weight 0 equals no row,
 and the order of the rows does not matter. Therefore equal rows share a fold, and rows
-are assigned to folds in the order of a hash of their content.
+are assigned to folds in the order of a hash of their content. So do rows that differ in
+y alone: with the answers to one x in different folds, each would be predicted by a
+model of the others, and predictions out of fold would be the opposite of y.
+
+Where at least ten rows are equal but for y, as in a table of few categories, they are
+divided among the folds, evenly for each class: a model that has seen none of them would
+have to extrapolate. Only there, a row of weight 2 is not exactly the row given twice.
 """
 
 from __future__ import annotations
@@ -74,6 +80,42 @@ def _codes(column: Any) -> np.ndarray:
         codes = np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
         # None, NaN and NA all mean that the value is missing.
         return np.where(missing_values(values), np.nan, codes)
+
+
+# Number of rows that are equal but for y from which these are divided among the folds.
+FREQUENT = 10
+
+
+def fold_keys(keys: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return keys and turns that are those of single rows where many rows are equal.
+
+    Keys are hashes of rows without y, turns those with y.
+    """
+    order = np.lexsort((turns, keys))
+    _, start, count = np.unique(keys[order], return_index=True, return_counts=True)
+    number = np.empty(len(keys), dtype=np.uint64)
+    number[order] = np.arange(len(keys)) - np.repeat(start, count)
+    often = np.empty(len(keys), dtype=bool)
+    often[order] = np.repeat(count >= FREQUENT, count)
+    own = often * (number + np.uint64(1)) * GOLDEN
+    return (
+        np.where(often, mixed_bits(keys + own), keys),
+        np.where(often, mixed_bits(turns + own), turns),
+    )
+
+
+def units_of(keys: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each unit, and the unit of each row, in turn.
+
+    Rows of one key are a unit.
+    """
+    order = np.lexsort((turns, keys))
+    _, first, place = np.unique(keys[order], return_index=True, return_inverse=True)
+    first = order[first]
+    turn = np.argsort(turns[first])
+    unit = np.empty(len(keys), dtype=int)
+    unit[order] = np.argsort(turn)[place]
+    return first[turn], unit
 
 
 def in_turn(stratum: np.ndarray, n_folds: int, random_state: Any = None) -> np.ndarray:
@@ -150,9 +192,8 @@ def fit_out_of_fold(
     cv, y, stratify = estimator.cv, keys[-1], is_classifier(estimator)
     everything, splits = np.arange(len(y)), []
     if isinstance(cv, Integral):
-        _, first, unit = np.unique(
-            row_digests(*keys), return_index=True, return_inverse=True
-        )
+        digests = row_digests(*keys[:-1]), row_digests(*keys)
+        first, unit = units_of(*fold_keys(*digests))
         stratum = y[first] if stratify else np.zeros(len(first))
         fold = in_turn(stratum, int(cv), estimator.random_state)[unit]
         if not fold.any():

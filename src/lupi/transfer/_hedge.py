@@ -33,6 +33,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ from lupi.base._metadata import fit_with, last_step
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._distillation import check_copies
 from lupi.transfer._fitting import accepted_classes, fit_weighted_copies, for_outputs
-from lupi.transfer._folds import in_turn, row_digests
+from lupi.transfer._folds import fold_keys, in_turn, row_digests, units_of
 from lupi.transfer._ridge import (
     LARGEST,
     Columns,
@@ -287,11 +288,12 @@ class HedgedRows:
 class Units:
     """Distinct labelled rows, or groups, which must not be split between folds.
 
-    Up to 10 000 units are assigned in the order of their keys, spread evenly over the
-    folds within each stratum. With more units, the fold is a function of the key: the
-    folds are then even without stratification, and no sorting is needed. `keys` are
-    hashes or groups of the labelled rows, `distinct` each of them once, or None, and
-    `weight` their weights by stratum: twice the class, plus 1 for rows with X*.
+    Rows that differ in y alone are one unit (see :mod:`lupi.transfer._folds`). Up to
+    10 000 units are assigned in turn, evenly to the folds within each stratum. With
+    more units, the fold is a function of the key: the folds are then even without
+    stratification, and no sorting is needed. `keys` are hashes or groups of the
+    labelled rows, `distinct` each of them once, or None, and `weight` their weights by
+    stratum: twice the class, plus 1 for rows with X*.
     `n_taught` is the number of units that have a row with X*, at most 3.
     """
 
@@ -305,15 +307,16 @@ class Units:
         cls, rows: Parts, strata: Parts, n_strata: int, groups: Parts | None
     ) -> Units:
         """Find the units of the rows, given strata and groups of the labelled rows."""
-        keys = rows.map(_content_keys) if groups is None else groups
-        summaries = keys.gather(_summary, rows, strata, n_strata)
-        each, weight, taught = map(np.concatenate, zip(*summaries, strict=True))
+        pairs = rows.map(_content_keys) if groups is None else groups.map(_twice)
+        keys, turns = pairs.map(itemgetter(0)), pairs.map(itemgetter(1))
+        summaries = keys.gather(_summary, turns, rows, strata, n_strata)
+        each, turn, weight, taught = map(np.concatenate, zip(*summaries, strict=True))
         n_taught, most = len(np.unique(taught)), max(len(part[0]) for part in summaries)
-        distinct, place = np.unique(each, return_inverse=True)
-        if max(most, len(distinct)) <= _FEW:
-            total = np.zeros((len(distinct), n_strata))
+        first, place = units_of(each, turn)
+        if max(most, len(first)) <= _FEW:
+            total = np.zeros((len(first), n_strata))
             np.add.at(total, place, weight)
-            return cls(keys, distinct, total, n_taught)
+            return cls(keys, each[first], total, n_taught)
         keys = keys if groups is None else groups.map(_hashed)
         return cls(keys, None, None, n_taught)
 
@@ -331,32 +334,42 @@ class Units:
             return self.keys.map(_fold_of_key, n_folds, salt)
         # A unit belongs to its heaviest stratum.
         fold = in_turn(self.weight.argmax(axis=1), n_folds, random_state)
-        return self.keys.map(
-            lambda keys, distinct: fold[np.searchsorted(distinct, keys)], self.distinct
-        )
+        order = np.argsort(self.distinct)
+        distinct, fold = self.distinct[order], fold[order]
+        return self.keys.map(lambda keys: fold[np.searchsorted(distinct, keys)])
 
 
-def _content_keys(rows: HedgedRows) -> np.ndarray:
-    """Return hashes of X, y and X* of the labelled rows."""
-    keys = row_digests(take_rows(rows.X, rows.labelled), rows.target)
+def _twice(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return groups, groups
+
+
+def _content_keys(rows: HedgedRows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys of the labelled rows, and their turns."""
+    X = take_rows(rows.X, rows.labelled)
+    digests = np.array([row_digests(X), row_digests(X, rows.target)])
     if rows.taught.any():
-        known = rows.known(rows.labelled[rows.taught])
-        keys[rows.taught] = mixed_bits(keys[rows.taught]) + row_digests(known)
-    return keys
+        known = row_digests(rows.known(rows.labelled[rows.taught]))
+        digests[:, rows.taught] = mixed_bits(digests[:, rows.taught]) + known
+    return fold_keys(*digests)
 
 
 def _summary(
-    keys: np.ndarray, rows: HedgedRows, strata: np.ndarray, n_strata: int
+    keys: np.ndarray,
+    turns: np.ndarray,
+    rows: HedgedRows,
+    strata: np.ndarray,
+    n_strata: int,
 ) -> tuple[np.ndarray, ...]:
-    """Return distinct keys, their weights by stratum, and three of rows with X*.
+    """Return distinct keys, their turns and weights by stratum, and three with X*.
 
     Of too many keys one more than `_FEW` are returned.
     """
-    distinct, place = np.unique(keys, return_inverse=True)
-    weight = np.zeros((len(distinct), n_strata))
+    first, place = units_of(keys, turns)
+    weight = np.zeros((len(first), n_strata))
     np.add.at(weight, (place, strata), rows.labelled_weight)
     taught = np.unique(keys[strata % 2 == 1])[:3]
-    return distinct[: _FEW + 1], weight[: _FEW + 1], taught
+    first, weight = first[: _FEW + 1], weight[: _FEW + 1]
+    return keys[first], turns[first], weight, taught
 
 
 def _hashed(groups: np.ndarray) -> np.ndarray:

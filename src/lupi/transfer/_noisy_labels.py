@@ -104,10 +104,12 @@ from lupi.base._metadata import seeded
 from lupi.base._rows import dense, n_rows_of, take_rows
 from lupi.transfer._fitting import GroupedEstimator, takes_nan, with_inner_tags
 from lupi.transfer._folds import (
+    fold_keys,
     folds_of,
     in_turn,
     row_digests,
     shuffle_generators,
+    units_of,
 )
 from lupi.transfer._hedge import ClassOutput
 
@@ -602,14 +604,16 @@ None, default=None
         design = np.full((len(keep), self.n_privileged_features_in_ + 1), np.nan)
         if (table := training.privileged) is not None:
             design[:, 1:] = table.dense_full()
-        groups = training.extra.get("groups")
-        if groups is None:
-            groups = row_digests(training.X, codes, known, design)
+        keys = turns = training.extra.get("groups")
+        if keys is None or turns is None:
+            keys = row_digests(training.X, known, design)
+            turns = row_digests(training.X, codes, known, design)
+            keys, turns = fold_keys(keys, turns)
+        unit = units_of(keys, turns)[1]
         if table is not None:
             values = design[table.rows, 1:]
             self._noise_scaler = _scaler_of(values, weight[table.rows])
             design[table.rows] = _standardized(self._noise_scaler, values)
-        unit = np.unique(groups, return_inverse=True)[1]
         return _LabelledRows(training.X, codes, weight, design, known, unit), keep
 
     def _known_answers(self, privileged: Any, n_rows: int) -> np.ndarray:
