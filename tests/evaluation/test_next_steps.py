@@ -124,6 +124,12 @@ def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     assert step.startswith("Use Boosting of scikit-learn with X alone: it is better")
     result.settings["outside"]["over_constant_low"] = -0.1
     assert "other columns that are known" in result.next_steps()[0]
+    # A model whose scores vary may score more all the same.
+    wide = {"without": 0.7 + np.array([0.6, -0.6, 0.7, -0.7])}
+    outside["over_constant_low"] = 0.2
+    result = of_scores({HEDGED: wide}, constant=0.0, scoring="r2", outside=outside)
+    assert result.table["over_constant_low"].min() < 0
+    assert "other columns that are known" in result.next_steps()[0]
     # An R² below zero is of no use, be it better than a constant.
     worst = {"name": "Boosting", "score": -0.5, "over_constant_low": 0.2}
     result = of_scores(scores, constant=-1.0, scoring="r2", outside=worst)

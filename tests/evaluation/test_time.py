@@ -619,3 +619,11 @@ def test_what_can_be_computed_from_x_needs_no_later_measurement():
     others = {f"other{k}": rng.normal(size=200) for k in range(20)}
     steps = ordered(x=x, later=np.floor(2 * x.clip(-1, 1)), **others)
     assert list(steps.settings["computable"]) == ["later"]
+
+
+def test_a_single_window_of_few_rows_has_blocks_of_five():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
+    result = compare(X, y, X, methods=FirstNumber(), time=np.arange(100), cv=1)
+    assert len(result.study.splits[0].test) == 25
+    assert "they come from 5 blocks of test rows." in str(result.verdict)

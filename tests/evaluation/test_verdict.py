@@ -228,6 +228,13 @@ def test_a_gain_that_may_not_be_negligible_is_something_to_gain():
     assert not result.verdict.nothing_to_gain
     assert "nothing to gain" not in str(result.verdict)
     assert "the interval of the gain itself reaches further" in str(result.verdict)
+    # It may be small where something else forbids the claim: here models are useless.
+    useless = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.003)
+    settings = useless.settings | {"constant": 0.9, "constants": [0.9] * 10}
+    useless = Comparison(useless.folds, settings)
+    assert not useless.verdict.nothing_to_gain
+    assert "with 95 % confidence at most" in str(useless.verdict)
+    assert "reaches further" not in str(useless.verdict)
 
 
 def test_what_is_negligible_can_be_chosen():

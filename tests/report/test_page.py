@@ -304,7 +304,8 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     assert (
         f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
         "measured on 10 random splits with 180 known outcomes in training; trained "
-        f"without X* on the 60 outcomes, as in the first comparison, it scores {few:.3f}."
+        "without X* on the 60 outcomes, as in the first comparison, it scores "
+        f"{few:.3f}."
         in said
     )
     # Both sizes have the same words for their gain.
@@ -709,6 +710,14 @@ def test_the_numbers_of_chosen_parameters_add_up(values, said):
     result.folds["params"] = params
     text = read(result)
     assert f"value with X* (number of the 10 splits) C {said} Time" in text
+
+
+def test_boosting_of_too_few_rows_is_called_constant():
+    outside = {"name": "Boosting", "score": 0.5, "scores": [0.5] * 10}
+    said = "Boosting makes a constant prediction: 180 rows are too few for its trees."
+    for constant in (0.5, 0.4):
+        text = read(of_gains({"SVCPlus": 0.05}, constant=constant, outside=outside))
+        assert (said in text) == (constant == 0.5)
 
 
 def test_the_table_has_the_constant_prediction():

@@ -94,7 +94,7 @@ class Rows(NamedTuple):
 
     def n_jackknife(self, rare: int = 1) -> int:
         """Return the number of parts for the jackknife, by rows of the rarest class."""
-        smallest = self.number // 2
+        smallest = self.number
         if self.strata is not None:
             smallest = np.unique(self.strata, return_counts=True)[1].min()
         return int(np.clip(smallest // rare, 2, MOST_GROUPS))

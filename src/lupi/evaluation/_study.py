@@ -549,7 +549,7 @@ class Study:
                     found["time"] = "no groups"
         if self.by_time and len(self.splits) < FEWEST_WINDOWS:
             more = range(DEFAULT_WINDOWS, FEWEST_WINDOWS - 1, -1)
-            enough = (n for n in more if self._n_drawn(cv=n) >= FEWEST_WINDOWS)
+            enough = (n for n in more if self._n_drawn(cv=n) == n)
             found["windows"] = next(enough, None)
         found["all"] = self._can_draw(train_size=None, labelled=None)
         if (group := self._group()) is not None:

@@ -488,7 +488,7 @@ def judge(
         elif nothing or (gap >= 0 and best["gap_upper"] <= negligible):
             bound = signed(ran["gap_upper"].max() if nothing else best["gap_upper"])
             more = f", with any of the {len(ran)} methods" * (nothing and several)
-            if not best["nothing_to_gain"]:
+            if not best["gain_high"] <= negligible:
                 more = "; the interval of the gain itself reaches further"
             sentence += (
                 f" The difference of the {oracle} to without X* is {signed(gap)}, with "
@@ -889,8 +889,10 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     possible, order = settings.get("possible", {}), settings.get("order", {})
     drifts = settings["target"] in order.get("columns", ())
     drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
-    if possible.get("time") and (drifts or order.get("time")):
-        column = order["time"]
+    column = order.get("time")
+    # Rows sorted by group are not sorted by time.
+    ordered = column is not None or (drifts and not splits.get("grouped"))
+    if possible.get("time") and ordered:
         call = "range(len(y))" if column is None else f"table[{column!r}]"
         time = either(f"--time {shlex.quote(column or ROW_NUMBER)}", f"time={call}")
         if possible["time"] == "all rows" and drawn:
@@ -951,7 +953,9 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         "constant prediction."
     )
     # An R² below 0 is less than that of the mean of the test rows.
+    most = sizes[-1].table.loc[sizes[-1].table["arm"].isin(MODELS), "score"].max()
     useful = settings["scoring"] != "r2" or outside.get("score", 0.0) > 0
+    useful &= not useless[-1] or outside.get("score", most) > most
     if useful and (outside.get("over_constant_low") or 0.0) > 0:
         whose, than = "a constant prediction", sizes[-1].settings["constant"]
         not_shown = ", and the methods compared are not shown to be" * useless[-1]

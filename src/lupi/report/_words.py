@@ -51,6 +51,8 @@ REJECTED = {
     "few labels": "3.0 to 4.0",
     "time": "3.1 to 5.5",
 }
+# R² of a constant prediction from which it is explained.
+LOW_CONSTANT = -0.05
 # Splits that are left out of all means are marked.
 MARK = "†"
 HOLM_WORDS = (
@@ -686,7 +688,12 @@ def _baseline_words(own: Comparison) -> Iterator[str]:
             f"without X*, by {with_interval(outside, 'over_without')}: what is gained "
             "over that model, by the oracle too, is gained over a weaker baseline."
         )
-    low = (settings.get("constant") or 0.0) < -settings["negligible"]
+    if outside and outside.get("scores") == settings.get("constants"):
+        yield (
+            f"{outside['name']} makes a constant prediction: "
+            f"{training_rows(splits)} rows are too few for its trees."
+        )
+    low = (settings.get("constant") or 0.0) < LOW_CONSTANT
     if low and splits["kind"] == "time" and settings["scoring"] == "r2":
         yield (
             "R² is measured from the mean of the later rows, so that predicting the "
