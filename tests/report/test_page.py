@@ -305,8 +305,7 @@ def test_the_saved_model_has_the_score_of_its_own_size():
         f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
         "measured on 10 random splits with 180 known outcomes in training; trained "
         "without X* on the 60 outcomes, as in the first comparison, it scores "
-        f"{few:.3f}."
-        in said
+        f"{few:.3f}." in said
     )
     # Both sizes have the same words for their gain.
     assert "With 60 known outcomes, the privileged information helps" in said
