@@ -53,8 +53,11 @@ def test_it_prints_the_data_the_table_and_the_verdict(compared):
     means = pd.read_csv(folder / "splits.csv").mean(numeric_only=True)
     accuracy = " ".join(f"{means[f'accuracy {arm}']:.3f}" for arm in ARMS)
     assert f"– accuracy {accuracy} external" in table
-    for name in ("external baseline", "constant prediction"):
-        assert f" {name} {means[name]:.3f} – accuracy 0." in table
+    lines = (
+        f"{name} {means[name]:.3f}"
+        for name in ("external baseline", "constant prediction")
+    )
+    assert f"{' '.join(lines)} – accuracy 0." in table
     boosting = "HistGradientBoostingClassifier of scikit-learn with its defaults, on X"
     assert f"external baseline {boosting}" in table
 
@@ -184,8 +187,8 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
         for verdict in (stored.verdict, full.verdict):
             assert verdict.headline in text
             assert verdict.sentence in text
-        assert text.count("With 30 training rows: Difference to ") == 1
-        assert text.count("Difference to ") == 1
+        for note in (*stored.verdict.notes, *full.verdict.notes):
+            assert text.count(note) == 1
     for text in (said, shown):
         assert text.count("encoded as for the methods but with missing numbers") == 1
         for own, size in ((stored, "30"), (full, "about 79")):
@@ -195,7 +198,6 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
             outside, constant = own.settings["outside"], own.settings["also"]
             assert (
                 f" external baseline {np.mean(outside['scores']):.3f} "
-                f"– accuracy {outside['accuracy']:.3f} "
                 f"constant prediction {np.mean(own.settings['constants']):.3f} "
                 f"– accuracy {constant['accuracy']:.3f} "
             ) in text

@@ -147,8 +147,8 @@ def test_every_block_of_test_rows_has_a_row_of_a_rare_class(rows):
     for _, test, _ in result.study.splits:
         blocks = result.study.group_of_row[test]
         assert (np.diff(blocks[np.argsort(rows["time"][test])]) >= 0).all()
-        for label in (0, 1):
-            assert set(blocks[y[test] == label]) == {0, 1}
+        assert sorted(blocks[y[test] == 1]) == [0, 1, 2]
+        assert set(blocks[y[test] == 0]) == {0, 2}
     part = result.folds[result.folds["arm"] == "with"]
     assert not np.isnan(part["group_scores"].tolist()).any()
 
@@ -607,12 +607,12 @@ def test_a_time_with_gaps_is_not_suggested():
     assert order_of(ordered(day=dates.where(np.arange(200) % 9 > 0)))["time"] is None
 
 
-def test_what_can_be_computed_from_x_needs_no_later_measurement():
+def test_what_can_be_computed_from_x_is_named():
     rng = np.random.default_rng(2)
     x = rng.normal(size=200)
     result = ordered(x=x, later=3 * x + 1)
     assert list(result.settings["computable"]) == ["later"]
-    assert "no later measurement is needed" in str(result.verdict)
+    assert "later can nearly be computed from X (cross-" in str(result.verdict)
     noisy = ordered(x=x, later=x + 0.3 * rng.normal(size=200))
     assert noisy.settings["computable"] == {}
     # Also by a step function, among other columns.
@@ -627,3 +627,35 @@ def test_a_single_window_of_few_rows_has_blocks_of_five():
     result = compare(X, y, X, methods=FirstNumber(), time=np.arange(100), cv=1)
     assert len(result.study.splits[0].test) == 25
     assert "they come from 5 blocks of test rows." in str(result.verdict)
+
+
+def test_two_blocks_of_test_rows_have_no_interval_and_no_verdict():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    result = compare(X, y, X, methods=FirstNumber(), time=np.arange(40), cv=1)
+    assert len(result.study.splits[0].test) == 10
+    said = "they come from 2 blocks of test rows, too few for intervals and p."
+    assert said in str(result.verdict)
+    assert result.table[["low", "high", "p_gain"]].isna().all(axis=None)
+    assert result.verdict.kind == "no evidence"
+
+
+def test_whether_x_star_follows_from_x_is_tried_on_other_groups():
+    """A number of each group is known within the groups, and not for new ones."""
+    rng = np.random.default_rng(0)
+    firm = np.repeat(np.arange(40), 5)
+    size = rng.normal(size=40)[firm]
+    near = size + 0.3 * rng.normal(size=40)[firm]
+    X = pd.DataFrame({"firm": rng.permutation(40)[firm] * 1.0, "near": near})
+    found = [
+        compare(
+            X,
+            rng.normal(size=200),
+            pd.DataFrame({"size": size}),
+            methods=FirstNumber(),
+            groups=groups,
+            progress=False,
+        ).settings["computable"]
+        for groups in (None, firm)
+    ]
+    assert [list(each) for each in found] == [["size"], []]

@@ -538,6 +538,22 @@ def test_an_arm_and_a_constant_are_compared_on_the_same_rows():
     assert "constant prediction" not in " ".join(result.next_steps())
 
 
+def test_a_constant_whose_score_varies_hides_no_model_that_predicts():
+    # The R² of the mean of other groups, and of a model of these groups.
+    constants = -np.geomspace(0.002, 2.3, 10)
+    good = 0.9 + 0.01 * np.linspace(-1, 1, 10)
+    known = {"task": "regression", "scoring": "r2", "constants": constants.tolist()}
+    known["constant"] = constants.mean()
+    result = of_scores({"A": {"without": good}}, **known)
+    line = result.table.set_index("arm").loc["without"]
+    assert line["over_constant_low"] == pytest.approx(line["low"] - constants.max())
+    assert line["over_constant"] == pytest.approx(0.9 - constants.mean())
+    assert result.verdict.notes == ()
+    # Below the smallest one it is worse.
+    bad = of_scores({"A": {"without": good - 4.0}}, **known)
+    assert bad.verdict.notes[-1].startswith("Worse than predicting the mean")
+
+
 def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
     result = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)})
     oracle = result.summary["oracle"][0]

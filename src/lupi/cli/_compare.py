@@ -565,7 +565,8 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
             lines.append(line | {f"difference{end}": ends[end] for end in ENDS})
         if constant is not None:
             line = {"method": wording.CONSTANT, "arm": "constant baseline"}
-            lines.append(line | {"score": constant} | settings["also"])
+            also = settings["also"] | settings["random"]
+            lines.append(line | {"score": constant} | also)
         splits = settings["splits"]
         low, high = splits["n_train_range"]
         sizes = {"n_train": splits["n_train"], "n_train_min": low, "n_train_max": high}

@@ -364,7 +364,9 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
             for name, column in privileged.items()
             if has_same_content(column[study.has_y], study.y[study.has_y], study.task)
         ],
-        "computable": computable_columns(study.X, study.privileged, later),
+        "computable": computable_columns(
+            study.X, study.privileged, later, study.groups
+        ),
     }
 
 

@@ -20,7 +20,7 @@ from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from lupi._words import listed_columns
 from lupi.base._rows import dense, take_rows, with_iso_date
@@ -46,6 +46,8 @@ MOST_CATEGORIES = 30
 # Smallest correlation that matters, and the level of the tests of all columns together.
 SMALLEST, LEVEL = 0.1, 0.01
 FEWEST_ROWS = 30
+# Folds in which it is tried to compute X* from X.
+N_FOLDS = 5
 # Expected pairs of neighbouring rows of a category, from which their number is tested.
 FEWEST_PAIRS = 5
 # Rows from which X* is predicted; R² above which it follows from X, and above which
@@ -285,10 +287,12 @@ def columns_of(table: Any, names: list[str]) -> Iterator[tuple[str, pd.Series]]:
         yield name, frame.iloc[:, number]
 
 
-def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, float]:
+def computable_columns(
+    X: Any, privileged: Any, names: list[str], groups: np.ndarray | None
+) -> dict[str, float]:
     """Return the privileged columns that follow from X, with their R².
 
-    The R² is cross-validated. Text is left out.
+    The R² is cross-validated, on folds of whole groups. Text is left out.
     """
     if sp.issparse(X):
         return {}
@@ -307,7 +311,10 @@ def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, f
         if features is None:
             table = take_rows(X, rows)
             features = dense(make_transformer(table).fit_transform(table))
-        score = _score(Ridge(1e-6), features[known], values)
+        own = None if groups is None else groups[rows[known]]
+        if own is not None and len(np.unique(own)) < N_FOLDS:
+            continue
+        score = _score(Ridge(1e-6), features[known], values, own)
         if PROMISING <= score < COMPUTABLE and values.shape[1] == 1:
             trees = ExtraTreesRegressor(50, random_state=0)
             ranks = stats.rankdata(np.hstack([values, features[known]]), axis=0)
@@ -315,15 +322,18 @@ def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, f
             size = np.maximum(np.linalg.norm(ranks, axis=0), 1e-9)
             related = np.argsort(-np.abs(ranks[:, 0] @ ranks / size)[1:])
             near = features[np.ix_(known, related[:MOST_FEATURES])]
-            score = max(score, _score(trees, near, values.ravel()))
+            score = max(score, _score(trees, near, values.ravel(), own))
         if score >= COMPUTABLE:
             found[name] = score
     return found
 
 
-def _score(model: Any, X: np.ndarray, values: np.ndarray) -> float:
+def _score(
+    model: Any, X: np.ndarray, values: np.ndarray, groups: np.ndarray | None
+) -> float:
+    cv = KFold(N_FOLDS) if groups is None else GroupKFold(N_FOLDS)
     # Not on a cluster: the data are small, and sent anew for each column.
     with warnings.catch_warnings(), parallel_config("sequential"):
         warnings.simplefilter("ignore")
-        predicted = cross_val_predict(model, X, values, cv=5)
+        predicted = cross_val_predict(model, X, values, cv=cv, groups=groups)
     return float(np.min(r2_score(values, predicted, multioutput="raw_values")))

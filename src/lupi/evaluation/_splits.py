@@ -43,8 +43,8 @@ GROUP_DRAWS = 100
 LARGEST_WINDOW = 0.25
 NO_ROWS = np.array([], dtype=int)
 MOST_GROUPS = 10
-# Rows of the rarest class in a block of consecutive rows, which are alike.
-RARE_IN_BLOCK = 5
+# Rows in a block of consecutive rows, which are alike, at least.
+FEWEST_IN_BLOCK = 5
 
 
 class Split(NamedTuple):
@@ -92,12 +92,16 @@ class Rows(NamedTuple):
         """
         return 1 in (self.take(rows).n_groups for rows in sets)
 
-    def n_jackknife(self, rare: int = 1) -> int:
-        """Return the number of parts for the jackknife, by rows of the rarest class."""
-        smallest = self.number
+    def n_jackknife(self, fewest: int = 1) -> int:
+        """Return the number of parts for the jackknife, each with so many rows.
+
+        There are no more parts than rows of the rarest class.
+        """
+        smallest = self.number // fewest
         if self.strata is not None:
-            smallest = np.unique(self.strata, return_counts=True)[1].min()
-        return int(np.clip(smallest // rare, 2, MOST_GROUPS))
+            rarest = np.unique(self.strata, return_counts=True)[1].min()
+            smallest = min(smallest, rarest)
+        return int(np.clip(smallest, 2, MOST_GROUPS))
 
 
 def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design:
@@ -603,7 +607,7 @@ def blocks_of_test_rows(
     block.
     """
     block = np.full(len(time), -1)
-    n_blocks = min(rows.take(each.test).n_jackknife(RARE_IN_BLOCK) for each in splits)
+    n_blocks = min(rows.take(each.test).n_jackknife(FEWEST_IN_BLOCK) for each in splits)
     for _, test, _ in splits:
         order = test[np.argsort(time[test], kind="stable")]
         counted = np.ones(len(order), dtype=bool)

@@ -51,6 +51,8 @@ MOST_LEFT_OUT = 0.4
 FEWEST_SPLITS = 8
 # Fewest windows of time whose variance is that of their scores, not of test rows.
 FEWEST_WINDOWS = 3
+# Fewest blocks of test rows that have an interval: two can agree by chance.
+FEWEST_BLOCKS = 4
 
 # Fewest degrees of freedom from which the interaction is subtracted.
 FEWEST_FREEDOM = 2.0
@@ -228,7 +230,7 @@ def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:
     """Return the standard error due to the test rows, and its degrees of freedom."""
     values = np.asarray([] if groups is None else groups, dtype=float).ravel()
     values = values[~np.isnan(values)]
-    if len(values) < 2:
+    if len(values) < FEWEST_BLOCKS:
         return np.nan, 0.0
     return float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0
 

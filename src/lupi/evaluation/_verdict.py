@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._words import (
+    TINY,
     argument,
     listed,
     listed_columns,
@@ -32,6 +33,7 @@ from lupi.evaluation._methods import ARMS
 from lupi.evaluation._order import unordered_words
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
+    FEWEST_BLOCKS,
     FEWEST_SPLITS,
     FEWEST_WINDOWS,
     Contrast,
@@ -146,6 +148,8 @@ class ArmScores:
 
         Both are scored on the same rows, but a model is better than a constant on the
         same rows in every split: the variance is that of a score, not of a difference.
+        It contains that of the constant, which can be large; the interval therefore
+        ends where that of the score, without it, is above or below every constant.
         """
         if not self.constants:
             return {}
@@ -156,8 +160,13 @@ class ArmScores:
         design = replace(self.design, bounds=(low, high), share=False)
         over = corrected_contrast(
             self.scores[arm] - constants, design, paired, paired=False
+        ).columns("over_constant")
+        low, high = self.level(arm).interval() - np.array(
+            [constants.max(), constants.min()]
         )
-        return over.columns("over_constant")
+        over["over_constant_low"] = np.fmax(over["over_constant_low"], low)
+        over["over_constant_high"] = np.fmin(over["over_constant_high"], high)
+        return over
 
     def predicts(self, arms: Sequence[str] = MODELS) -> bool:
         """Return whether one of these arms is shown to be better than a constant."""
@@ -678,9 +687,12 @@ def _few_splits(
     line: Mapping[str, Any], arms: ArmScores, settings: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the gain in each of few splits, and what their intervals come from."""
-    control, by_time = str(line["control"]), settings["splits"]["kind"] == "time"
+    by_time, hurts = settings["splits"]["kind"] == "time", line["verdict"] == HURTS
+    control = "without" if hurts else str(line["control"])
     gains = arms.scores["with"] - arms.scores[control]
-    if 1 < len(gains) < FEWEST_SPLITS:
+    if not np.abs(gains).max(initial=0.0) >= TINY:
+        pass
+    elif 1 < len(gains) < FEWEST_SPLITS:
         each = [signed(gain) for gain in gains]
         windows = window_words(settings["splits"])
         if len(windows) == len(gains):
@@ -699,6 +711,8 @@ def _few_splits(
         groups, blocks = arms.groups["without"], "blocks of test rows"
         if groups is not None:
             blocks = f"{np.isfinite(groups).sum()} {blocks}"
+            few = np.isfinite(groups).sum() < FEWEST_BLOCKS
+            blocks += ", too few for intervals and p" * bool(few)
         trained = "this training set" if len(gains) == 1 else "these two training sets"
         yield f"Intervals and p are for {trained} only: they come from {blocks}."
 
@@ -712,7 +726,9 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
             f"X* of rows whose outcome is not known yet, by “{known}”, is used as if "
             "it were known: where it is measured later, these gains are too optimistic."
         )
-    if splits["kind"] != "time" and (ordered := order.get("columns")):
+    ordered = order.get("columns")
+    # Rows sorted by group are not sorted by time.
+    if ordered and splits["kind"] != "time" and not splits.get("grouped"):
         ordered = sorted(ordered, key=lambda name: name != target)
         verb = "depends" if len(ordered) == 1 else "depend"
         words = f"{listed_columns(ordered, most=4)} {verb} on the order of the rows"
@@ -750,9 +766,8 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
         )
     if implied := settings.get("computable"):
         yield (
-            f"{listed_columns(implied, most=4)} can be computed from X "
-            "(cross-validated R² at least 0.99), so that no later measurement is "
-            "needed."
+            f"{listed_columns(implied, most=4)} can nearly be computed from X "
+            "(cross-validated R² at least 0.99)."
         )
 
 
@@ -857,8 +872,10 @@ def another_seed(comparison: Comparison) -> list[str]:
         for p in own.summary.loc[own.summary["method"] == own.verdict.method, name]:
             if SIGNIFICANCE / 2 < p < 2 * SIGNIFICANCE:
                 seed = argument("random_state", comparison.settings["random_state"] + 1)
+                total = own.settings["labels"]["n_labelled"]
+                at = f" with all {total:,} outcomes" * (own is not comparison)
                 return [
-                    f"p {_p(p)} is near {SIGNIFICANCE:g}, so that the verdict can "
+                    f"p {_p(p)}{at} is near {SIGNIFICANCE:g}, so that the verdict can "
                     f"depend on the seed: compare with {seed} as well."
                 ]
     return []
@@ -983,6 +1000,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             name, arm = best_arm(comparison.summary, verdict)
             few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}."
             worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
+            # One or two windows say nothing about other training sets.
+            worse |= splits["kind"] == "time" and splits["n_splits"] < FEWEST_WINDOWS
             steps.append(use + few * (not worse))
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"

@@ -650,9 +650,6 @@ def score_lines(comparison: Comparison) -> list[ScoreLine]:
                     add(label, *scores[name])
         if outside := settings.get("outside"):
             add(EXTERNAL, outside["score"])
-            for name, label in also.items():
-                if name in outside:
-                    add(label, outside[name])
         if (constant := settings.get("constant")) is not None:
             add(CONSTANT, constant)
             random = settings.get("random", {})
