@@ -639,6 +639,8 @@ def test_two_blocks_of_test_rows_have_no_interval_and_no_verdict():
     assert result.table[["low", "high", "p_gain"]].isna().all(axis=None)
     assert result.verdict.kind == "no evidence"
     assert said in render_html(result)
+    assert "gains is not known" in result.verdict.sentence
+    assert "nan" not in str(result.verdict)
 
 
 def test_whether_x_star_follows_from_x_is_tried_on_other_groups():

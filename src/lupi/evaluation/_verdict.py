@@ -444,7 +444,7 @@ def judge(
                 f" The oracle{HAS_X} scores {number(best['oracle'])}, no more than "
                 f"{best['method']} with X*."
             )
-        elif best["p_gap"] > SIGNIFICANCE:
+        elif not (np.isnan(best["gap"]) or best["p_gap"] <= SIGNIFICANCE):
             sentence += _oracle_not_known(best, f"oracle{HAS_X}")
         elif not np.isnan(best["gap_closed"]) and not {"without", "oracle"} & set(
             scores[str(best["method"])].failing
@@ -509,7 +509,7 @@ def judge(
                 f"difference to without X* is {with_interval(best, 'gap')}"
                 f"{', so that it does not show what can be gained' * lost}."
             )
-        elif best["p_gap"] > SIGNIFICANCE:
+        elif not best["p_gap"] <= SIGNIFICANCE:
             sentence += _oracle_not_known(best, oracle)
             if not np.isnan(best["rows_needed"]):
                 headline = headline.removesuffix(".") + ": too few rows to tell."
