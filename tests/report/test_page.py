@@ -150,7 +150,7 @@ def test_every_method_has_parameters_splits_curve_timing_and_warnings(text):
     assert "keeps the parameters that were chosen with 180 rows" in text
     assert text.count("fits on all splits: 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
-    assert text.count("Use the model") == 1
+    assert text.count("Use the model The model saved as") == 1
     assert "did not converge (3 times)" in text
     assert "ConvergenceWarning" not in text
 
@@ -370,6 +370,8 @@ def test_other_scores_stand_below_the_method_of_the_verdict_and_baselines():
     also = dict(zip(names, (0.6, 0.1, 0.05), strict=True))
     random = {names[1]: 0.12, names[2]: 0.07}
     outside = {"name": "Boosting", "score": 0.7}
+    own = ("0.610", "0.210", "0.220")
+    outside |= dict(zip(names, map(float, own), strict=True))
     settings = {"also": also, "random": random, "second": {"class": "a", "others": []}}
     gains = {"A": 0.0, "B": 0.05}
     result = of_gains(gains, outside=outside, constant=0.5, **settings)
@@ -390,6 +392,7 @@ def test_other_scores_stand_below_the_method_of_the_verdict_and_baselines():
     assert others == [
         *([label, *each] for label, each in zip(labels, of_method, strict=True)),
         ["external baseline", "0.700"],
+        *([label, value] for label, value in zip(labels, own, strict=True)),
         ["constant prediction", "0.500"],
         ["– accuracy", "0.600"],
         # Equal predictions have less than a random ranking.

@@ -178,16 +178,15 @@ def failed_scores(
     """Return which scores are those of models that failed, and their distances.
 
     ``scores`` has a row for every arm, and ``constants`` the score of a constant
-    prediction in every split. A score of a failed model lies beyond the quartiles of
-    its arm by more than five of their ranges. It also is below a constant prediction,
-    or the differences of the arms to their median are as unusual in that split.
+    prediction in every split. A score of a failed model lies below the quartiles of its
+    arm by more than five of their ranges. It also is below a constant prediction, or
+    the difference of an arm to the median of the arms is as low in that split.
     """
     scores = np.asarray(scores, dtype=float)
     ranges = stats.iqr(scores, axis=1, keepdims=True)
 
     def distances(values: np.ndarray) -> np.ndarray:
-        low, high = np.quantile(values, (0.25, 0.75), axis=1, keepdims=True)
-        beyond = np.maximum(low - values, values - high)
+        beyond = np.quantile(values, 0.25, axis=1, keepdims=True) - values
         return np.divide(beyond, ranges, out=np.zeros_like(values), where=ranges > 0)
 
     distance = distances(scores)

@@ -986,7 +986,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             f"{whose} ({score} instead of {than}){not_shown}."
         )
     if verdict.kind == "helps":
-        if useless == [True]:
+        if all(useless):
             return [*steps, other_columns]
         if full and comparison.choice[1] == "without":
             kinds = {HURTS: hurts_words(full), HELPS: "it has the highest score"}
@@ -1010,7 +1010,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
                 f"This result is for {rows} rows with an outcome. {how} to see how "
                 f"much of the gain remains with all {n_labelled:,}."
             )
-        elif not (
+        elif any(hedged) and not (
             drawn or settings["labels"]["n_unlabelled"] or splits.get("outcome_time")
         ):
             cells = either("leave their target empty", "give y as NaN there")

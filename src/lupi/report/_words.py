@@ -197,8 +197,8 @@ def _left_out_words(own: Comparison) -> Iterator[str]:
     which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
     yield (
         f"{MARK} {which} left out of all means, tests and baselines: the score of an "
-        "arm is more than five interquartile ranges away from its other splits, and "
-        "as far from the other arms or below a constant prediction "
+        "arm is more than five interquartile ranges below its other splits, and "
+        "as far below the other arms or below a constant prediction "
         f"({listed(_far_words(own), most=4)}). The means of {method} over all {total} "
         f"splits are: {scores}{': the difference has the other sign' * turned}."
     )
@@ -353,15 +353,19 @@ def choice_words(comparison: Comparison) -> str:
     helped = scores[scores["verdict"] == "helps"]
     total = comparison.settings["labels"]["n_labelled"]
     trained = f"trained on all {total:,} outcomes"
+    compared = f" of the {len(scores)} compared with all outcomes"
+    compared *= len(comparison.methods) > len(scores)
     if arm == "with":
         why = "because X* helps it"
+        if helped["fails"].any():
+            why = "which scores more than without; that says little, as models fail"
         if _is_small(own):
             few = training_rows(own.settings["splits"])
             why = f"because X* helps models that are trained on {few} outcomes"
         if len(scores) > 1:
             why = (
-                "which has the highest score of the models without X* and of those "
-                "that X* helps"
+                f"which{compared or ' of the models'} has the highest score without X* "
+                "or with X* that helps"
             )
         said = f"{model}, {trained} with X*, {why}"
     elif len(helped):
@@ -377,7 +381,8 @@ def choice_words(comparison: Comparison) -> str:
             why = hurts_words(own)
             why += size * (why == "X* hurts")
         if len(scores) > 1:
-            why += "; of the models without X* it has the highest score"
+            which = compared or " of the models"
+            why += f";{which} without X* it has the highest score"
         said = f"{model}, {trained}: {why}"
     return f"{said}. {expected_words(comparison)}"
 
@@ -650,6 +655,9 @@ def score_lines(comparison: Comparison) -> list[ScoreLine]:
                     add(label, *scores[name])
         if outside := settings.get("outside"):
             add(EXTERNAL, outside["score"])
+            for name, label in also.items():
+                if name in outside:
+                    add(label, outside[name])
         if (constant := settings.get("constant")) is not None:
             add(CONSTANT, constant)
             random = settings.get("random", {})
