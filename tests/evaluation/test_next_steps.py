@@ -104,7 +104,7 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     result.settings["splits"] |= {"train_size": None, "labelled": 60}
     (step,) = result.next_steps()
     assert step.startswith("Look for other columns that are known when predicting: ")
-    assert "with all 100 outcomes no model is shown to be" in step
+    assert "with all 100 outcomes no model that predicts from X is shown to be" in step
 
 
 def test_few_labels_are_advised_instead_of_a_small_training_set():

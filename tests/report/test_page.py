@@ -302,9 +302,8 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     low, high = f"{without['low']:.3f}", f"{without['high']:.3f}"
     few = result.table.set_index("arm").at["without", "score"]
     assert (
-        f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
-        "measured on 10 random splits with 180 known outcomes in training; trained "
-        "without X* on the 60 outcomes, as in the first comparison, it scores "
+        f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}); "
+        "trained without X* on the 60 outcomes, as in the first comparison, it scores "
         f"{few:.3f}." in said
     )
     # Both sizes have the same words for their gain.
@@ -414,13 +413,18 @@ def test_an_interval_that_is_cut_says_so():
     result = of_gains({"A": 0.0}, scoring="r2")
     result.folds["score"] += 0.5 * (-1.0) ** result.folds["split"]
     said = read(result)
-    assert "to 1.000), measured on" in said
+    assert "to 1.000)." in said
     assert "Intervals are cut at the largest possible score, 1." in said
 
 
 @pytest.mark.parametrize(
     ("above", "how"),
-    [(-0.2, ""), (0.001, "not shown to be better than"), (0.2, "worse than")],
+    [
+        (-0.2, ""),
+        (-0.001, "not shown to be better than"),
+        (0.002, "not better than"),
+        (0.2, "worse than"),
+    ],
 )
 def test_a_saved_model_that_a_constant_reaches_is_named(above, how):
     result = of_gains({"SVCPlus": 0.0})
@@ -429,7 +433,7 @@ def test_a_saved_model_that_a_constant_reaches_is_named(above, how):
     result.settings.update({"constant": constant, "constants": [constant] * 10})
     said = read(result)
     predicting = "predicting the most frequent class of the training rows"
-    for words in ("not shown to be better than", "worse than"):
+    for words in ("not shown to be better than", "not better than", "worse than"):
         assert (f"The model is {words} {predicting}." in said) == (words == how)
         note = f"{words.capitalize()} {predicting} ({constant:.3f}): without X* and"
         assert (note in said) == (words == how)
@@ -613,19 +617,6 @@ def test_a_baseline_that_is_clearly_better_is_named_as_such(low):
     assert (step in " ".join(result.next_steps())) == (low > 0)
     # The table of all splits has its scores, the last of each line.
     assert "oracle external baseline 1 " in said
-
-
-@pytest.mark.parametrize("lowest", [-0.4, -0.6])
-def test_splits_in_which_the_external_baseline_fails_are_named(lowest):
-    """An error half as large again as that of predicting the mean is a failure."""
-    outside = {"name": "Boosting", "score": 0.1, "low": -0.2, "high": 0.4}
-    outside |= {"scores": [0.2, lowest, 0.3, 0.3, 0.3]}
-    settings = {"task": "regression", "scoring": "r2", "constants": [0.0] * 5}
-    scores = {"A": {"without": np.full(5, 0.3)}}
-    said = read(of_scores(scores, outside=outside, **settings))
-    fails = "Boosting is far below a constant prediction in 1 of 5 (−0.600)."
-    assert (fails in said) == (lowest < -0.5)
-    assert ("far below" in said) == (lowest < -0.5)
 
 
 def test_rows_without_an_outcome_are_compared_and_not_called_random():

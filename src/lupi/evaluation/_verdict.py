@@ -193,9 +193,11 @@ def summarise(
     claims = table[[f"p_{control}" for control in CONTROLS]].max(axis=1, skipna=False)
     table["p_helps"] = holm(claims.to_numpy(dtype=float))
     table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
-    # Errors of labels do not occur when predicting: there the oracle gains nothing.
+    # Errors of labels do not occur when predicting: there the oracle gains nothing. The
+    # difference to a model that fails is no gain either.
     noisy = table["method"].isin(settings.get("noisy", ()))
-    table.loc[noisy, GAP] = np.nan
+    failing = [not {"without", "oracle"}.isdisjoint(a.failing) for a in scores.values()]
+    table.loc[noisy | np.array(failing), GAP] = np.nan
     table["p_gap"] = holm(table["p_gap"].to_numpy(dtype=float))
     gap_found = table["p_gap"] <= SIGNIFICANCE
     above = gap_found & (table["with"] < table["oracle"])
@@ -439,16 +441,16 @@ def judge(
             f"scores {_scores(best, metric)}."
         )
         sentence = f"{_gain(best, corrected)}."
-        if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
+        if np.isnan(best["gap"]):
+            pass
+        elif best["with"] >= best["oracle"]:
             sentence += (
                 f" The oracle{HAS_X} scores {number(best['oracle'])}, no more than "
                 f"{best['method']} with X*."
             )
-        elif not (np.isnan(best["gap"]) or best["p_gap"] <= SIGNIFICANCE):
+        elif not best["p_gap"] <= SIGNIFICANCE:
             sentence += _oracle_not_known(best, f"oracle{HAS_X}")
-        elif not np.isnan(best["gap_closed"]) and not {"without", "oracle"} & set(
-            scores[str(best["method"])].failing
-        ):
+        elif not np.isnan(best["gap_closed"]):
             closed = percent(best["gap_closed"])
             sentence += f" It closes {closed} of the gap to the oracle{HAS_X[:-1]}."
     elif (ran["verdict"] == HURTS).all():
@@ -655,25 +657,26 @@ def _near_constant(
     scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield sentences on models that may be no better than a constant prediction."""
-    found: dict[str, list[str]] = {"Worse than": [], "Not shown to be better than": []}
+    found: dict[str, list[str]] = {}
     for method, arms in scores.items():
         for arm in () if arms.failed or not arms.constants else MODELS:
             how = compared_with_constant(arms.over_constant(arm))
             if how:
                 name = f"{method} " * (len(scores) > 1) + ARMS[arm].label
-                found[how].append(name)
-    for how, names in found.items():
-        if names:
-            constant = f"{constant_words(settings)} ({number(settings['constant'])})"
-            yield f"{how} predicting {constant}: {listed(names, most=4)}."
+                found.setdefault(how, []).append(name)
+    for how, names in sorted(found.items(), reverse=True):
+        constant = f"{constant_words(settings)} ({number(settings['constant'])})"
+        yield f"{how} predicting {constant}: {listed(names, most=4)}."
 
 
 def compared_with_constant(line: Mapping[str, Any]) -> str:
     """Return the words for a model that may be no better than a constant prediction."""
     if line["over_constant_low"] > 0:
         return ""
-    worse = line["over_constant_high"] < 0
-    return "Worse than" if worse else "Not shown to be better than"
+    if line["over_constant_high"] < 0:
+        return "Worse than"
+    shown = " shown to be" * bool(line["over_constant"] > 0)
+    return f"Not{shown} better than"
 
 
 def constant_words(settings: Mapping[str, Any]) -> str:
@@ -704,8 +707,8 @@ def _few_splits(
         median, gain = float(np.median(gains)), gains.mean()
         if abs(median - gain) > SKEWED * abs(gain):
             yield (
-                f"Few splits make the mean: the median of the {len(gains)} differences "
-                f"to {ARMS[control].label} is {signed(median)}."
+                f"The {len(gains)} differences to {ARMS[control].label} have a median "
+                f"of {signed(median)} and a mean of {signed(gain)}."
             )
     if by_time and len(gains) < FEWEST_WINDOWS:
         groups, blocks = arms.groups["without"], "blocks of test rows"
@@ -825,10 +828,9 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
     own, other, beside = line["with"], line[control], _beside(line, control)
-    close = abs(own - other) < ROUNDED
     shown, than = (number(score, *beside) for score in (own, other))
     instead, words = f" instead of {than}", ""
-    if close and not beside:
+    if _alike(own, other) and not beside:
         instead = f", {'about ' * bool(own != other)}the same as"
     if control != "without":
         instead += " with"
@@ -839,9 +841,13 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
 def _beside(line: Mapping[str, Any], control: str) -> tuple[float, ...]:
     """Return the scores whose difference has to be visible where they are shown."""
     own, other = line["with"], line[control]
-    close, alike = abs(own - other) < ROUNDED, number(own) == number(other)
-    exact = line["verdict"] != NO_EVIDENCE if close else alike
-    return (own, other) if exact else ()
+    shown = line["verdict"] != NO_EVIDENCE
+    return (own, other) if shown and _alike(own, other) else ()
+
+
+def _alike(own: float, other: float) -> bool:
+    """Return whether the difference of two scores is not visible where they are shown."""
+    return abs(own - other) < ROUNDED or number(own) == number(other)
 
 
 def hurts_words(comparison: Comparison) -> str:
@@ -966,8 +972,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         )
     other_columns = (
         f"Look for other columns that are known when predicting:"
-        f"{at_full}{' outcomes' * bool(full)} no model is shown to be better than a "
-        "constant prediction."
+        f"{at_full}{' outcomes' * bool(full)} no model that predicts from X is shown "
+        "to be better than a constant prediction."
     )
     # An R² below 0 is less than that of the mean of the test rows.
     most = sizes[-1].table.loc[sizes[-1].table["arm"].isin(MODELS), "score"].max()

@@ -19,11 +19,9 @@ from lupi.evaluation._verdict import (
     best_arm,
     compared_with_constant,
     constant_words,
-    far_below,
     hurts_words,
     late_words,
     loses_shuffled,
-    measured_words,
     rarest_words,
     training_rows,
     window_words,
@@ -405,19 +403,16 @@ def _is_small(own: Comparison) -> bool:
 
 
 def expected_words(comparison: Comparison) -> str:
-    """Return the expected score of the model that is kept, and how it was measured."""
+    """Return the expected score of the model that is kept."""
     own, line = _kept(comparison)
     score = number(line["score"]) + interval_words(line)
-    folds = own.folds.set_index(["method", "arm"]).loc[[comparison.choice]]
-    used = bool(folds["n_unlabelled"].max() > 0)
     metric = metric_name(own.settings["scoring"])
-    where = measured_words(own.settings["splits"], own.left_out, used)
-    said = f"Its expected {metric} is {score}, measured on {where}"
+    said = f"Its expected {metric} is {score}"
     if _is_small(own):
         total = own.settings["labels"]["n_labelled"]
         said = (
             f"Models trained on all {total:,} outcomes were not measured; the {metric} "
-            f"of those that were is {score}, on {where}"
+            f"of those trained on {training_rows(own.settings['splits'])} is {score}"
         )
     if own is not comparison:
         splits = comparison.settings["splits"]
@@ -682,11 +677,6 @@ def _baseline_words(own: Comparison) -> Iterator[str]:
     """Yield what has to be known of gradient boosting and of a constant prediction."""
     settings, method = own.settings, own.verdict.method
     outside, splits = settings.get("outside") or {}, settings["splits"]
-    if outside.get("scores") and (constants := settings.get("constants")):
-        kept = np.delete([outside["scores"], constants], own.left_out, axis=1)
-        where = far_below(kept[0], kept[1], settings["optimum"])
-        if where:
-            yield f"{outside['name']} is far below a constant prediction {where}."
     if (outside.get("over_without_low") or 0.0) > 0:
         yield (
             f"{outside['name']} on X alone, with its defaults, is better than {method} "
