@@ -95,6 +95,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
+    "capture_repr": (),
     "parallel": int(os.environ.get("GALLERY_JOBS", "1")),
 }
 
@@ -104,6 +105,7 @@ html_title = "lupi"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_domain_indices = False
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "lupi"},

@@ -33,8 +33,8 @@ P = StandardScaler().fit_transform(data.privileged)
 models = {
     "IPL": IPLClassifier(**TREES),
     "GB+": GBPlusClassifier(**TREES),
-    "SVM+(rbf)": SVCPlus(),
-    "L2-SVM+": L2SVCPlus(),
+    "SVM+(rbf)": SVCPlus(privileged_reg=1.0),
+    "L2-SVM+": L2SVCPlus(privileged_reg=1.0),
 }
 figure, axes = plt.subplots(
     2, 2, figsize=(10, 7.5), layout="constrained", sharex=True, sharey="row"

@@ -30,7 +30,7 @@ from lupi.inspection import SpacesDisplay
 # -----------------------
 plane = make_plane("separable-privileged", 60, random_state=3)
 rows = (plane.data, plane.target, plane.privileged)
-model = SVCDeltaPlus(kernel="linear", privileged_kernel="linear")
+model = SVCDeltaPlus(kernel="linear", privileged_kernel="linear", delta=10.0)
 model.fit(plane.data, plane.target, privileged=plane.privileged)
 SpacesDisplay.from_estimator(model, *rows)
 
@@ -46,7 +46,9 @@ SpacesDisplay.from_estimator(model, *rows)
 # SVMu has two functions on X*
 # ----------------------------
 # This is the second, which takes sides.
-model = UnifiedSVC(kernel="linear", similarity_kernel="linear", privileged_reg=0.1)
+model = UnifiedSVC(
+    kernel="linear", similarity_kernel="linear", privileged_reg=0.1, delta=10.0
+)
 model.fit(plane.data, plane.target, privileged=plane.privileged)
 SpacesDisplay.from_estimator(model, *rows, function=1)
 

@@ -38,7 +38,8 @@ pima = load_pima()
 rows = np.random.default_rng(0).permutation(len(pima.target))[:300]
 X, P, y = pima.data[rows], pima.privileged[rows], pima.target[rows]
 model = make_pipeline(
-    StandardScaler(), TransformedPrivileged(SVCPlus(), StandardScaler())
+    StandardScaler(),
+    TransformedPrivileged(SVCPlus(privileged_reg=1.0), StandardScaler()),
 )
 predicted = cross_val_predict(
     model, X, y, cv=5, params={"transformedprivileged__privileged": P}

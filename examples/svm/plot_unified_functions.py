@@ -26,9 +26,11 @@ from lupi.inspection import SpacesDisplay
 
 def fitted(data, reg, similarity_reg):
     model = UnifiedSVC(
+        C=1.0,
         kernel="linear",
         similarity_kernel="linear",
         privileged_reg=reg,
+        delta=10.0,
         similarity_reg=similarity_reg,
     )
     return model.fit(data.data, data.target, privileged=data.privileged)
