@@ -183,13 +183,13 @@ def classes_left_out(names: Collection[Any]) -> str:
     --------
     >>> from lupi._words import classes_left_out, option_names
     >>> classes_left_out(["W", "I"])
-    'leave these classes out'
+    'leave classes W and I out'
     >>> with option_names():
     ...     classes_left_out(["W"])
-    'leave that class out (--missing W: its rows then have no outcome)'
+    'leave class W out (--missing W: its rows then have no outcome)'
     """
     several = len(names) > 1
-    advice = f"leave {'these classes' if several else 'that class'} out"
+    advice = f"leave class{'es' * several} {listed(names, most=9)} out"
     # A number can be a value of other columns, too.
     if (
         len(names) > 9

@@ -367,7 +367,7 @@ def test_a_split_by_time_says_which_rows_and_models_it_is_about(
     assert (found["n_train_min"] == 63).all()
     assert (found["n_train_max"] == 91).all()
     table.to_csv("new.csv", index=False)
-    below = "is not shown to be better than predicting the mean of the earlier rows."
+    below = "is not better than predicting the mean of the earlier rows."
     assert below in said
     assert main(["predict", "lupi-report/model.skops", "new.csv"]) == 0
     said = words(capsys)

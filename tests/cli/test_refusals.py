@@ -188,7 +188,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         ),
         (
             ["compare", "table.csv", *ROLES, "--labelled", "2"],
-            "use --labelled 4, or leave these classes out",
+            "fewer than 2 rows; use --labelled 4.",
         ),
         (
             ["compare", "table.csv", *ROLES, "--group", "ward"],
@@ -275,7 +275,7 @@ def test_few_whole_numbers_are_classes_and_the_way_out_is_named(capsys, folder):
     assert "with --task regression." in said
     said = refused(capsys, folder, *words, "--train-size", "40")
     # One row is too few at any size.
-    assert "class 6 with fewer than 2 rows; leave that class out, or treat" in said
+    assert "class 6 with fewer than 2 rows; leave class 6 out, or treat" in said
     assert "--task regression" in said
     said = refused(capsys, folder, *words, "-m", "svr-plus", "svc-plus", "--cv", "90")
     assert "--task regression" in said

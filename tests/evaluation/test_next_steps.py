@@ -61,7 +61,7 @@ def test_rows_without_outcome_that_are_used_are_not_asked_for():
 
 
 def test_too_few_rows_come_with_their_number():
-    assert "about 5,000 are needed to know" in steps("no evidence", rows_needed=5000)[0]
+    assert "about 5,000 are needed to know what" in steps("no evidence", rows_needed=5000)[0]
 
 
 def test_models_below_a_constant_prediction_need_other_columns():
@@ -104,7 +104,7 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     result.settings["splits"] |= {"train_size": None, "labelled": 60}
     (step,) = result.next_steps()
     assert step.startswith("Look for other columns that are known when predicting: ")
-    assert "with all 100 outcomes no model that predicts from X is shown to be" in step
+    assert "with all 100 outcomes no method, with X* or without, is shown to be" in step
 
 
 def test_few_labels_are_advised_instead_of_a_small_training_set():
@@ -114,26 +114,6 @@ def test_few_labels_are_advised_instead_of_a_small_training_set():
     )
     result.verdict = Verdict("no evidence", "A.", "B.", HEDGED, {})
     assert "try labelled=30 instead of train_size=30." in result.next_steps()[0]
-
-
-def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
-    scores = {HEDGED: {"without": np.full(2, -3.0)}}
-    outside = {"name": "Boosting", "score": 0.5, "over_constant_low": 0.2}
-    result = of_scores(scores, constant=0.0, outside=outside)
-    (step,) = result.next_steps()
-    assert step.startswith("Use Boosting of scikit-learn with X alone: it is better")
-    result.settings["outside"]["over_constant_low"] = -0.1
-    assert "other columns that are known" in result.next_steps()[0]
-    # A model whose scores vary may score more all the same.
-    wide = {"without": 0.7 + np.array([0.6, -0.6, 0.7, -0.7])}
-    outside["over_constant_low"] = 0.2
-    result = of_scores({HEDGED: wide}, constant=0.0, scoring="r2", outside=outside)
-    assert result.table["over_constant_low"].min() < 0
-    assert "other columns that are known" in result.next_steps()[0]
-    # An R² below zero is of no use, be it better than a constant.
-    worst = {"name": "Boosting", "score": -0.5, "over_constant_low": 0.2}
-    result = of_scores(scores, constant=-1.0, scoring="r2", outside=worst)
-    assert "other columns that are known" in result.next_steps()[0]
 
 
 def test_a_gain_of_models_that_predict_nothing_is_not_to_be_used():
@@ -165,12 +145,19 @@ def test_models_that_fail_in_some_splits_need_more_outcomes(drawn):
 
 def test_columns_that_identify_groups_are_named():
     result = of_scores(
-        {HEDGED: {"without": np.zeros(2)}}, possible={"group": "firm id"}
+        {HEDGED: {"without": np.zeros(2)}},
+        possible={"groups": "firm id", "group": "firm id"},
     )
     said = result.next_steps(command_line=True)[0]
     assert said.endswith("new values of firm id, compare with --group 'firm id'.")
     assert result.next_steps()[0].endswith("compare with groups=table['firm id'].")
     assert "Careful: firm id identifies groups of rows" in str(result.verdict)
+    # It is said also where the folds that were asked for cannot be drawn.
+    result.settings["possible"]["group_cv"] = 2
+    assert result.next_steps()[0].endswith("with groups=table['firm id'] and cv=2.")
+    del result.settings["possible"]["group"]
+    assert "Careful: firm id identifies groups of rows" in str(result.verdict)
+    assert "firm id" not in " ".join(result.next_steps())
 
 
 def test_no_other_columns_are_looked_for_where_the_oracle_gains():
@@ -186,9 +173,9 @@ def test_a_model_without_x_star_is_called_so_where_few_outcomes_are_helped():
     result = of_scores({HEDGED: few}, splits={"labelled": 60, "n_train": 60.0})
     full = of_scores({HEDGED: {"without": np.zeros(9)}})
     result.settings["full_size"] = full.to_dict()
-    step = result.next_steps()[0]
-    assert "it is trained without X*, because with all 100 known outcomes there" in step
-    assert step.endswith(f"Where only 60 are known, fit {HEDGED} with X*.")
+    use, few = result.next_steps()[:2]
+    assert "it is trained without X*, because with all 100 known outcomes there" in use
+    assert few == f"Where only 60 are known, fit {HEDGED} with X*."
 
 
 def test_models_that_are_no_better_than_a_constant_are_not_to_be_used():
@@ -198,7 +185,7 @@ def test_models_that_are_no_better_than_a_constant_are_not_to_be_used():
     few = {"without": wide, "with": wide + narrow}
     result = of_scores({HEDGED: few}, splits=splits, **settings)
     full = of_scores({HEDGED: {"without": wide}}, **settings)
-    outside = {"name": "Boosting", "score": 0.6, "difference_low": 0.2}
+    outside = {"name": "Boosting", "score": 0.6, "over_without_low": 0.2}
     for own in ({}, {"outside": outside | {"over_constant_low": 0.3}}):
         full.settings |= own
         result.settings["full_size"] = full.to_dict()
@@ -206,39 +193,44 @@ def test_models_that_are_no_better_than_a_constant_are_not_to_be_used():
         said = " ".join(result.next_steps())
         assert "Use the model" not in said
         assert "fit Hedged" not in said
-        assert ("Use Boosting of scikit-learn with X alone" in said) == bool(own)
+        assert ("Boosting makes more of X" in said) == bool(own)
+        assert ("Look for other columns" in said) != bool(own)
 
 
-def test_boosting_is_advised_for_the_reason_why_it_is():
-    """It is better than the model compared, which is better than a constant as well."""
-    splits = {"labelled": 60, "n_train": 60.0}
-    noise = 0.01 * np.linspace(-1, 1, 9)
-    settings = {"scoring": "r2", "constant": 0.0, "task": "regression"}
-    few = {"without": 0.3 + noise, "with": 0.4 + noise}
-    outside = {"name": "Boosting", "score": 0.6, "over_constant_low": 0.5}
-    full = of_scores({HEDGED: {"without": 0.5 + noise}}, **settings)
-    full.settings["outside"] = outside | {"difference_low": 0.05}
-    result = of_scores({HEDGED: few}, splits=splits, **settings)
-    result.settings["full_size"] = full.to_dict()
-    use = (
-        "Use Boosting of scikit-learn with X alone: it is better than "
-        f"{HEDGED} without X* (0.600 instead of 0.500)."
-    )
-    fit = f" Where only 60 are known, fit {HEDGED} with X*"
-    assert f"{use}{fit}." in result.next_steps()
-    result.settings["outside"] = outside | {"difference_low": -0.06}
-    assert f"{use}{fit}." in result.next_steps()
-    result.settings["outside"] |= {"difference_low": 0.01}
-    assert use in result.next_steps()
-    # That it makes more of X is said of the size that was asked for.
-    more = "Boosting makes more of X than"
-    full.settings["outside"] |= {"over_without_low": 0.1}
-    result.settings |= {"full_size": full.to_dict()}
-    assert more not in " ".join(result.next_steps())
-    result.settings["outside"] |= {"over_without_low": 0.1}
-    full.settings["outside"] |= {"over_without_low": -0.1}
-    result.settings |= {"full_size": full.to_dict()}
-    assert more in " ".join(result.next_steps())
+def test_boosting_that_makes_more_of_x_is_advised_where_splits_do_not_flatter_it():
+    """It is better than the model of the verdict, and than a constant prediction."""
+    better = {"over_without_low": 0.1, "over_constant_low": 0.3}
+    scores = {HEDGED: {"without": np.full(4, 0.3)}}
+    more = f"Boosting makes more of X than {HEDGED} does"
+
+    def said(outside=better, **settings):
+        outside = {"name": "Boosting", "score": 0.6} | outside
+        return " ".join(of_scores(scores, outside=outside, **settings).next_steps())
+
+    assert said().startswith(more)
+    assert more not in said(better | {"over_without_low": -0.1})
+    assert more not in said(better | {"over_constant_low": -0.1})
+    # Random splits of rows in groups, or in the order of time, flatter trees.
+    assert more not in said(possible={"groups": "firm"})
+    drifting = {"target": "y", "order": {"columns": ["y"]}}
+    assert more not in said(**drifting)
+    assert more in said(**drifting, splits={"grouped": True})
+    windows = {"kind": "time", "time": "day", "n_splits": 2}
+    assert more not in said(splits=windows)
+    assert more in said(splits=windows | {"n_splits": 4})
+    # The size of the model that is kept counts.
+    few = of_scores(scores, splits={"labelled": 60, "n_train": 60.0})
+    full = of_scores(scores, outside={"name": "Boosting", "score": 0.6} | better)
+    few.settings["full_size"] = full.to_dict()
+    assert more in " ".join(few.next_steps())
+
+
+def test_two_windows_do_not_ask_for_other_columns():
+    splits = {"kind": "time", "time": "day", "n_splits": 2}
+    scores, windows = {HEDGED: {"without": np.full(2, -0.1)}}, {"windows": 4}
+    result = of_scores(scores, constant=0.0, splits=splits, possible=windows)
+    (step,) = result.next_steps()
+    assert step.startswith("Compare with cv=4: two windows say nothing")
 
 
 @pytest.mark.parametrize(("p", "near"), [(0.03, True), (0.09, True), (0.001, False)])

@@ -338,7 +338,7 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
         table.at["with", f"average_precision_{end}"] for end in ("low", "high")
     )
     assert 0 <= low < mean < high
-    shown = page.partition("– average precision of class late<")[2]
+    shown = page.partition("– average precision of class late (random")[2]
     assert f">{mean:.3f}<" in shown.partition("</tr>")[0]
     # Rankings of 5 among 100 rows, drawn here.
     ranked = [np.eye(100)[rng.choice(100, 5, replace=False)].sum(axis=0) for _ in y]
@@ -348,13 +348,10 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     right = result.folds["also"].map(lambda scores: scores["accuracy"][0]).mean()
     assert table.at["with", "accuracy"] == pytest.approx(right)
     # Beside the model, those of the majority and of a random ranking.
-    for name, number in (
-        ("accuracy", right),
-        ("constant prediction", 0.5),
-        ("average precision of class late, random ranking", random),
-    ):
+    for name, number in (("accuracy", right), ("constant prediction", 0.5)):
         shown = page.partition(f"{name}<")[2].partition("</tr>")[0]
         assert f">{number:.3f}<" in shown
+    assert f"class late (random ranking: {random:.3f})<" in page
     majority = page.partition(">constant prediction<")[2].partition("accuracy<")[2]
     assert ">0.950<" in majority.partition("</tr>")[0]
 
@@ -388,7 +385,7 @@ def test_every_rare_class_has_its_average_precision(tmp_path):
         # These are shares; with two splits the intervals are wide.
         assert 0 <= low <= high <= 1
         assert result.settings["also"][name] == pytest.approx(share)
-        shown = page.partition(f"– average precision of class {label}<")[2]
+        shown = page.partition(f"– average precision of class {label} (random")[2]
         assert f">{score:.3f}<" in shown.partition("</tr>")[0]
 
 
@@ -406,9 +403,9 @@ def test_a_class_needs_three_test_rows_in_a_split_for_an_average_precision():
     assert result.settings["second"] == second
     assert set(result.settings["random"]) == {"average_precision"}
     page = render_html(result)
-    assert "– average precision of class rare<" in page
+    assert "– average precision of class rare (random ranking: 0." in page
     assert "precision of class rarest" not in page
-    assert "rarest has less than 10 % of the rows as well" in page
+    assert "No average precision is shown for rarest" in page
 
 
 def test_the_score_of_a_constant_is_the_share_of_the_test_rows():

@@ -175,12 +175,15 @@ def test_the_size_that_has_enough_rows_of_every_class_is_named(size, groups):
     y = np.where(np.arange(N) % 10 == 3, "rare", "usual")
     with pytest.raises(ValueError, match="class rare with fewer than 2") as error:
         compared(y, groups=groups, **{size: 10})
-    (number,) = re.findall(rf"use {size}=(\d+), or leave", str(error.value))
+    (number,) = re.findall(rf"use {size}=(\d+)\.", str(error.value))
     result = compared(y, groups=groups, **{size: int(number)})
     assert result.settings["splits"]["rarest"][1] >= 2
-    # Three rows are too few for any size.
-    with pytest.raises(ValueError, match="2 rows; leave that class out"):
+    # Three rows are too few for any size, and two classes are needed.
+    with pytest.raises(ValueError, match="2 rows; collect more of them"):
         compared(np.where(np.arange(N) < 3, "rare", "usual"), **{size: 10})
+    other = np.where(np.arange(N) % 2, "usual", "other")
+    with pytest.raises(ValueError, match="2 rows; leave class rare out"):
+        compared(np.where(np.arange(N) < 3, "rare", other), **{size: 10})
     # All classes that are too small are named at once.
     y = np.where(np.arange(N) < 3, "rare", np.where(np.arange(N) > N - 4, "few", "-"))
     with pytest.raises(ValueError, match="classes few and rare with fewer"):
@@ -217,3 +220,21 @@ def test_whole_groups_have_inner_folds_where_there_is_a_search_and_only_there():
         train = [len(np.unique(groups[one.train])) for one in result.study.splits]
         sizes.append(min(train))
     assert sizes[0] == 1 < sizes[1]
+
+
+@pytest.mark.parametrize("kind", ["time", "groups"])
+def test_classes_to_leave_out_are_named_all_at_once(kind):
+    """Without the classes that one split lacks, another one lacks a class."""
+    y = np.tile(["a", "b", "c"], 40).astype(object)
+    early, late = (5, 15, 25), (60, 80, 100)
+    y[list(early)], y[list(late)] = "early", "late"
+    # Of two rows of "early", none is in a training set, or none in a test set.
+    options = {"time": np.arange(120)} if kind == "time" else {"groups": y == "late"}
+    if kind == "groups":
+        options["groups"] = np.where(np.isin(y, ["early", "late"]), y, np.arange(120))
+    options |= {"methods": FirstColumn(), "cv": 3, "progress": False, "n_candidates": 1}
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    with pytest.raises(ValueError, match="leave classes (early and late|late and early) out"):
+        compare(X, y, X, **options)
+    kept = ~np.isin(y, ["early", "late"])
+    compare(X, np.where(kept, y, None), X, **options)

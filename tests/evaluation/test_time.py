@@ -223,20 +223,13 @@ def test_the_saved_model_has_the_scores_of_windows_with_every_earlier_outcome(ro
     assert "as if it were known" not in said
     page = " ".join(render_html(result).split())
     assert "were not measured" not in page
-    # The outcomes that came too late are counted, with the score without them.
+    # The outcomes that came too late are counted.
     few_late, many = (
         int((late[s.train] > 120).sum()) for s in result.study.full_splits
     )
     counted = f", {few_late} to {many} of them not known at the time"
     assert f"{counted} of the split, in training" in said
-    method, arm = result.choice
-    score = result.table.set_index(["method", "arm"]).at[(method, arm), "score"]
-    label = {"with": "with X*", "without": "without X*"}[arm]
-    assert (
-        f"{counted} of the split, in training; trained {label} on the {few} outcomes "
-        f"known at the time of the split, as in the first comparison, it scores "
-        f"{score:.3f}." in page
-    )
+    assert f"{counted} of the split, in training" in page
     # Without that comparison, the scores are not called those of the model.
     page = render_html(run(rows, FirstColumnOfAll(), **options))
     assert "Models trained on all 120 outcomes were not measured; the AUC of" in page
@@ -639,7 +632,6 @@ def test_two_blocks_of_test_rows_have_no_interval_and_no_verdict():
     assert result.table[["low", "high", "p_gain"]].isna().all(axis=None)
     assert result.verdict.kind == "no evidence"
     assert said in render_html(result)
-    assert "gains is not known" in result.verdict.sentence
     assert "nan" not in str(result.verdict)
 
 

@@ -420,12 +420,12 @@ def advice_on_task(classes: Any) -> str:
     Examples
     --------
     >>> advice_on_task([0, 1, 2, 3]), advice_on_task(["mild", "severe", "none"])
-    (", or treat them as numbers with task='regression'", '')
+    (", or treat classes as numbers with task='regression'", '')
     """
     classes = np.unique(classes)
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return ""
-    return f", or treat them as numbers with {argument('task', 'regression')}"
+    return f", or treat classes as numbers with {argument('task', 'regression')}"
 
 
 # Candidates are a Latin hypercube: with B candidates the range of every parameter is

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -263,8 +262,12 @@ def _folds(rows: Rows, n_folds: int, seed: int, *, advise: bool = True) -> Pairs
         seen = {test.tobytes() for _, test in pairs}
         pairs += [pair for pair in drawn if pair[1].tobytes() not in seen]
     if strata is not None:
-        draw = partial(_folds, rows, seed=seed, advise=False)
-        fewer = range(n_folds - 1 if advise else 1, 1, -1)
+
+        def draw(number: int, rare: Sequence[Any] = ()) -> object:
+            kept = rows.take(~np.isin(strata, rare))
+            return _folds(kept, number, seed, advise=False)
+
+        fewer = range(n_folds, 1, -1) if advise else ()
         names = np.unique(strata)
         _check_classes(pairs, strata, names, "A fold of whole groups", draw, fewer)
     return pairs
@@ -345,8 +348,10 @@ def _small_blocks(
                 ways.append(f"use {argument(size, larger)}")
         # A frequent class is missing because its groups were not drawn.
         shares = [np.mean(rows.strata == label) for label in rare]
-        if not ways or n_train * max(shares) < 2:
+        several = len(np.unique(rows.strata)) - len(rare) > 1
+        if several and (not ways or n_train * max(shares) < 2):
             ways.append(classes_left_out(rare))
+        ways = ways or ["collect more of them"]
         raise ValueError(
             f"A training set of {n_train} rows leaves {_classes(rare)} with fewer than "
             f"2 rows; {', or '.join(ways)}{advice_on_task(rows.strata)}."
@@ -491,15 +496,14 @@ def time_splits(
         enough = len(train) >= max(2, size or 0) and len(test) > 1
         if enough and n_groups > 1:
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
-    draw = partial(
-        time_splits,
-        *(time, known_at, rows, has_y),
-        train_size=train_size,
-        labelled=labelled,
-        unlabelled=unlabelled,
-        advise=False,
-    )
-    numbers = range(n_windows - 1 if advise else 0, 0, -1)
+
+    def draw(number: int, rare: Sequence[Any] = ()) -> object:
+        known = has_y if strata is None else has_y & ~np.isin(strata, rare)
+        sizes = {"train_size": train_size, "labelled": labelled}
+        more: dict[str, Any] = sizes | {"unlabelled": unlabelled, "advise": False}
+        return time_splits(time, known_at, rows, known, number, **more)
+
+    numbers = range(n_windows, 0, -1) if advise else ()
     if not splits:
         hint = f" At most {n_known:,} earlier rows have y"
         if known_at is not None:
@@ -511,7 +515,7 @@ def time_splits(
             )
         raise ValueError(
             "No split by time leaves enough training rows with y before its test rows"
-            f"{''.join(f'; {way}' for way in _that_can_be_drawn(draw, numbers))}."
+            f"{''.join(f'; {way}' for way in _that_can_be_drawn(draw, numbers[1:]))}."
             f"{hint}."
         )
     if strata is not None:
@@ -556,38 +560,64 @@ def tests_by_time(
     return [rows[(times >= start) & (times < end)] for start, end in pairwise(starts)]
 
 
+class RareClassesError(ValueError):
+    """Some classes have too few rows in some split."""
+
+    def __init__(self, message: str, rare: list[Any]):
+        super().__init__(message)
+        self.rare = rare
+
+
 def _check_classes(
     splits: Iterable[Sequence[np.ndarray]],
     strata: np.ndarray,
     classes: np.ndarray,
     what: str,
-    draw: Callable[[int], object],
-    numbers: Iterable[int],
+    draw: Callable[..., object],
+    numbers: Sequence[int],
     others: Sequence[str] = (),
 ) -> None:
     """Raise an error if a class has no test row or fewer than two training rows.
 
-    ``draw`` with the first of the ``numbers`` of splits that can be drawn is advised;
-    ``others`` are further remedies.
+    ``draw`` returns splits of a number, without some classes; of the ``numbers``, the
+    first one is that of these splits. What can be drawn is advised; ``others`` are
+    further remedies.
     """
     for one in splits:
         for part, name, least in zip(one, ("training", "test"), (2, 1), strict=False):
             counts = np.array([(strata[part] == label).sum() for label in classes])
-            rare = classes[counts < least]
-            if not rare.size:
+            rare = classes[counts < least].tolist()
+            if not rare:
                 continue
-            ways = [*_that_can_be_drawn(draw, numbers), *others]
-            if len(classes) - len(rare) > 1:
-                ways.append(classes_left_out(rare.tolist()))
-            raise ValueError(
+            ways = [*_that_can_be_drawn(draw, numbers[1:]), *others]
+            left_out = without_classes(draw, numbers[0], rare) if numbers else []
+            if left_out and len(classes) - len(left_out) > 1:
+                ways.append(classes_left_out(left_out))
+            raise RareClassesError(
                 f"{what} has {'fewer than 2' if least > 1 else 'no'} rows of "
                 f"{_classes(rare)} among its {len(part):,} {name} rows"
-                f"{'; ' * bool(ways)}{', or '.join(ways)}{advice_on_task(classes)}."
+                f"{'; ' * bool(ways)}{', or '.join(ways)}{advice_on_task(classes)}.",
+                rare,
             )
 
 
+def without_classes(
+    draw: Callable[..., object], number: int, rare: list[Any]
+) -> list[Any]:
+    """Return the classes without which splits can be drawn; none if there are none."""
+    while True:
+        try:
+            draw(number, rare)
+        except RareClassesError as error:
+            rare = [*rare, *error.rare]
+        except ValueError:
+            return []
+        else:
+            return rare
+
+
 def _that_can_be_drawn(
-    draw: Callable[[int], object], numbers: Iterable[int]
+    draw: Callable[..., object], numbers: Iterable[int]
 ) -> list[str]:
     """Return the first of these numbers of splits that can be drawn, as advice."""
     for number in numbers:

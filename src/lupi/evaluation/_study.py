@@ -81,6 +81,7 @@ from lupi.evaluation._splits import (
     tests_by_time,
     time_splits,
     with_all_earlier,
+    without_classes,
 )
 from lupi.evaluation._statistics import FEWEST_WINDOWS, Design, Kind
 from lupi.evaluation._verdict import training_rows
@@ -90,6 +91,8 @@ from lupi.kernels import gram_cache
 MOST_SEARCHED = 5_000
 # Training sets below this share of the rows with y say little about a model of all.
 SMALL = 0.5
+# Largest share of the rows whose classes may be left out of suggested splits.
+MOST_LEFT_OUT = 0.1
 # Suggested training size: X* helps most with few rows. Of a small table, a quarter.
 FEW_ROWS, FEWEST_ROWS = 60, 20
 
@@ -514,10 +517,13 @@ class Study:
         """Return the suggestions with which the comparison can be run.
 
         ``time`` has the times of the rows that would be suggested. ``train_size`` and
-        ``labelled`` are sizes, ``cv`` a number of windows, if it is another one,
-        ``windows`` one instead of one or two, the others whether splits exist: by time
-        (or "all rows", if not of this size, or "no groups", if not with groups), of all
-        rows, and with inner folds for a search.
+        ``labelled`` are sizes, ``cv`` a number of windows, if it is another one, and
+        ``left_out`` the classes without which they can be drawn, ``windows`` a number
+        instead of one or two, ``groups`` a column that identifies groups, ``group`` the
+        same if there are folds of whole groups, ``group_cv`` their number, if it is
+        another one. The others are whether splits exist: by time (or "all rows", if not
+        of this size, or "no groups", if not with groups), of all rows, and with inner
+        folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(searched=True)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -538,36 +544,59 @@ class Study:
         if time is not None and not self.by_time:
             wanted = {"times": (time, None)}
             every = wanted | {"train_size": None, "labelled": None}
-            numbers = [self.drawn["cv"], *range(DEFAULT_WINDOWS - 1, 0, -1)]
             found["time"] = self._can_draw(**wanted)
             if not found["time"]:
-                drawn = [n for n in numbers if self._can_draw(**every, cv=n)]
+                drawn, cv = self._number(**every)
                 if drawn:
-                    found["time"] = "all rows"
-                    found["cv"] = None if drawn[0] == numbers[0] else drawn[0]
+                    found |= {"time": "all rows", "cv": cv}
                 elif replace(self, groups=None)._can_draw(**wanted):
                     found["time"] = "no groups"
+                elif left_out := self._left_out(**every):
+                    found |= {"time": "all rows", "left_out": left_out}
         if self.by_time and len(self.splits) < FEWEST_WINDOWS:
             more = range(DEFAULT_WINDOWS, FEWEST_WINDOWS - 1, -1)
             enough = (n for n in more if self._n_drawn(cv=n) == n)
             found["windows"] = next(enough, None)
         found["all"] = self._can_draw(train_size=None, labelled=None)
-        if (group := self._group()) is not None:
-            found["group"] = group
-        return found
+        return found | self._group()
 
-    def _group(self) -> str | None:
-        """Return a column of X that identifies groups, by which splits can be drawn."""
+    def _group(self) -> dict[str, Any]:
+        """Return a column of X that identifies groups, and folds that can be drawn."""
         from lupi.evaluation._measures import group_columns
 
-        table = self.X
+        table, found = self.X, {}
         if self.groups is not None or self.by_time or not is_data_frame(table):
-            return None
+            return {}
         for name in group_columns(table) if table.shape[1] > 1 else ():
             groups = np.unique(table[name].astype(str), return_inverse=True)[1]
-            if table[name].notna().all() and replace(self, groups=groups)._can_draw():
-                return str(name)
-        return None
+            if table[name].notna().all():
+                found.setdefault("groups", str(name))
+                drawn, cv = replace(self, groups=groups)._number()
+                if drawn:
+                    return {"groups": str(name), "group": str(name), "group_cv": cv}
+        return found
+
+    def _number(self, **changes: Any) -> tuple[bool, int | None]:
+        """Return whether splits can be drawn, and their number, if it is another one."""
+        for cv in (self.drawn["cv"], *range(DEFAULT_FOLDS - 1, 0, -1)):
+            if self._can_draw(**changes, cv=cv):
+                return True, None if cv == self.drawn["cv"] else cv
+        return False, None
+
+    def _left_out(self, **changes: Any) -> list[Any]:
+        """Return a few rare classes without which splits can be drawn."""
+
+        def of_classes(rare: Sequence[Any]) -> np.ndarray:
+            return np.array([label in rare for label in self.y])
+
+        def draw(cv: int | None, rare: Sequence[Any]) -> object:
+            kept = replace(self, has_y=self.has_y & ~of_classes(rare))
+            return kept.draw(**changes, cv=cv)
+
+        rare = without_classes(draw, self.drawn["cv"], [])
+        few = of_classes(rare)[self.has_y].mean() <= MOST_LEFT_OUT
+        several = len(np.unique(self.y[self.has_y])) - len(rare) > 1
+        return rare if few and several else []
 
     def _can_draw(self, **changes: Any) -> bool:
         """Return whether other splits can be drawn."""

@@ -21,6 +21,7 @@ import pandas as pd
 from lupi._words import (
     TINY,
     argument,
+    classes_left_out,
     listed,
     listed_columns,
     number,
@@ -516,7 +517,10 @@ def judge(
             if not np.isnan(best["rows_needed"]):
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(best["rows_needed"])
-                sentence += f" About {rows:,} rows are needed to know it."
+                more = f" more than {negligible:g}" * bool(2 * gap < negligible)
+                sentence += (
+                    f" About {rows:,} rows are needed to know whether it gains{more}."
+                )
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
             sentence += f" The {oracle} gains {with_interval(best, 'gap', p)}"
@@ -745,7 +749,7 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
     unordered = order.get("dates")
     if unordered and splits["kind"] != "time":
         yield unordered_words(unordered)
-    group = settings.get("possible", {}).get("group")
+    group = settings.get("possible", {}).get("groups")
     if group:
         yield (
             f"Careful: {group} identifies groups of rows, and random splits train and "
@@ -777,10 +781,7 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
 def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     p = f", one-sided p {_p(line['p_helps'])}{corrected}"
-    return (
-        "The gain, the smallest difference to the three controls, is "
-        f"{with_interval(line, 'gain', p)}"
-    )
+    return f"The gain is {with_interval(line, 'gain', p)}"
 
 
 def _oracle_not_known(line: Mapping[str, Any], oracle: str) -> str:
@@ -907,6 +908,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             "perfectly, as columns that contain it do."
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
+    few_windows = splits["kind"] == "time" and splits["n_splits"] < FEWEST_WINDOWS
     rows, at_full = training_rows(splits), f" with all {n_labelled:,}" * bool(full)
     # Suggestions with which the comparison can be run.
     possible, order = settings.get("possible", {}), settings.get("order", {})
@@ -925,8 +927,10 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         if possible["time"] == "no groups":
             also = "each group has early and late rows"
             time += f", without {argument('groups')}: {also}"
+        if left_out := possible.get("left_out"):
+            time += f", and {classes_left_out(left_out)}"
         steps.append(
-            "If the rows are ordered in time, train on the past and test on the "
+            "If predictions are for later rows, train on the past and test on the "
             f"future: {time}."
         )
     if windows := possible.get("windows"):
@@ -935,6 +939,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         steps.append(f"Compare with {how}: {few} nothing about other training sets.")
     if group := possible.get("group"):
         how = either(f"--group {shlex.quote(group)}", f"groups=table[{group!r}]")
+        if possible.get("group_cv"):
+            how += f" and {argument('cv', possible['group_cv'])}"
         steps.append(
             f"If predictions are for new values of {group}, compare with {how}."
         )
@@ -964,36 +970,24 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     elif possible.get("train_size"):
         fewer = [f"Privileged columns help most with few training rows: try {small}."]
     boosting, outside = (sizes[k].settings.get("outside") or {} for k in (0, -1))
-    better = (boosting.get("over_without_low") or 0.0) > 0
-    if better and not (useless[0] or tried):
+    # Trees tell groups and times of rows apart best, which is of no use for new ones.
+    inflated = possible.get("groups") or (drifts and not splits.get("grouped"))
+    inflated = bool(inflated) and splits["kind"] != "time"
+    over = (outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without"))
+    better = min(over) > 0 and not (inflated or few_windows)
+    if better and not tried:
         steps.append(
-            f"{boosting['name']} makes more of X than {verdict.method} does: try "
+            f"{outside['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."
         )
-    other_columns = (
+    other_columns = [
         f"Look for other columns that are known when predicting:"
-        f"{at_full}{' outcomes' * bool(full)} no model that predicts from X is shown "
-        "to be better than a constant prediction."
-    )
-    # An R² below 0 is less than that of the mean of the test rows.
-    most = sizes[-1].table.loc[sizes[-1].table["arm"].isin(MODELS), "score"].max()
-    useful = settings["scoring"] != "r2" or outside.get("score", 0.0) > 0
-    useful &= not useless[-1] or outside.get("score", most) > most
-    if useful and (outside.get("over_constant_low") or 0.0) > 0:
-        whose, than = "a constant prediction", sizes[-1].settings["constant"]
-        not_shown = ", and the methods compared are not shown to be" * useless[-1]
-        if not useless[-1]:
-            name, arm = sizes[-1].choice
-            whose = f"{name} {ARMS[arm].label}"
-            than = sizes[-1].summary.set_index("method").at[name, arm]
-        score, than = numbers(outside["score"], than)
-        other_columns = (
-            f"Use {outside['name']} of scikit-learn with X alone: it is better than "
-            f"{whose} ({score} instead of {than}){not_shown}."
-        )
+        f"{at_full}{' outcomes' * bool(full)} no method, with X* or without, is shown to "
+        "be better than a constant prediction."
+    ] * (not better and not (few_windows and windows))
     if verdict.kind == "helps":
         if all(useless):
-            return [*steps, other_columns]
+            return [*steps, *other_columns]
         if full and comparison.choice[1] == "without":
             kinds = {HURTS: hurts_words(full), HELPS: "it has the highest score"}
             why = kinds.get(full.verdict.kind, "there is no evidence that X* helps")
@@ -1001,14 +995,13 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
                 f"Use the model: it is trained without X*, because{at_full} known "
                 f"outcomes {why}."
             )
-            if useless[1] or (outside.get("difference_low") or 0.0) > 0:
-                use = other_columns
+            steps += other_columns if useless[1] else [use]
             name, arm = best_arm(comparison.summary, verdict)
-            few = f" Where only {rows} are known, fit {name} {ARMS[arm].label}."
-            worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
             # One or two windows say nothing about other training sets.
-            worse |= splits["kind"] == "time" and splits["n_splits"] < FEWEST_WINDOWS
-            steps.append(use + few * (not worse))
+            worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
+            if not (worse or few_windows):
+                known = f"Where only {rows} are known"
+                steps.append(f"{known}, fit {name} {ARMS[arm].label}.")
         if drawn and possible.get("all") and not full:
             how = f"Compare without {argument(drawn, splits[drawn])}"
             how = either(how, "Call comparison.at_full_size()")
@@ -1046,7 +1039,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
             steps.append(
                 f"If older rows are unlike new ones, train on the latest: try {small}."
             )
-        return [*steps, other_columns]
+        return [*steps, *other_columns]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
@@ -1056,10 +1049,10 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
         more = f"{how}: with {rows} known outcomes in training a model is far below"
         return [*steps, f"{more} a constant prediction.", *other_methods]
-    if verdict.rows_needed:
+    if verdict.rows_needed and not better:
         steps.append(
-            f"Collect more rows: about {verdict.rows_needed:,} are needed to know "
-            f"whether the oracle{HAS_X} gains."
+            f"Collect more rows: about {verdict.rows_needed:,} are needed to know what "
+            "can be gained."
         )
     if verdict.nothing_to_gain:
         steps.append(

@@ -414,16 +414,6 @@ def expected_words(comparison: Comparison) -> str:
             f"Models trained on all {total:,} outcomes were not measured; the {metric} "
             f"of those trained on {training_rows(own.settings['splits'])} is {score}"
         )
-    if own is not comparison:
-        splits = comparison.settings["splits"]
-        small = comparison.table.set_index(["method", "arm"]).loc[comparison.choice]
-        which = " known at the time of the split" * bool(splits.get("outcome_time"))
-        latest = "latest " * bool(splits["kind"] == "time" and splits["train_size"])
-        arm, few = ARMS[comparison.choice[1]].label, training_rows(splits)
-        said += (
-            f"; trained {arm} on the {latest}{few} outcomes{which}, as in the first "
-            f"comparison, it scores {number(small['score'])}"
-        )
     return " ".join([f"{said}.", *filter(None, [below_words(comparison)])])
 
 
@@ -655,12 +645,8 @@ def score_lines(comparison: Comparison) -> list[ScoreLine]:
                     add(label, outside[name])
         if (constant := settings.get("constant")) is not None:
             add(CONSTANT, constant)
-            random = settings.get("random", {})
-            for name, label in also.items():
-                if name in random:
-                    add(f"{label}, random ranking", random[name])
-                else:
-                    add(label, settings["also"][name])
+            if "accuracy" in also:
+                add(also["accuracy"], settings["also"]["accuracy"])
     return lines
 
 
@@ -670,7 +656,9 @@ def _also_name(settings: Mapping[str, Any], name: str) -> str:
         return "– accuracy"
     # One rare class is not named in the name of its score.
     label = name.partition(" of ")[2] or settings["second"]["class"]
-    return f"– average precision of class {label}"
+    random = settings.get("random", {}).get(name)
+    chance = f" (random ranking: {number(random)})" * (random is not None)
+    return f"– average precision of class {label}{chance}"
 
 
 def _baseline_words(own: Comparison) -> Iterator[str]:
@@ -696,10 +684,8 @@ def _baseline_words(own: Comparison) -> Iterator[str]:
         )
     if others := (settings.get("second") or {}).get("others"):
         yield (
-            "Average precision is that of the five rarest classes with at least three "
-            f"test rows in a split; {listed(others, most=8)} "
-            f"{'have' if len(others) > 1 else 'has'} less than 10 % of the rows as "
-            "well."
+            f"No average precision is shown for {listed(others, most=8)}: it is for the "
+            "five rarest classes with at least three test rows in every split."
         )
 
 
