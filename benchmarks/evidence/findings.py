@@ -304,8 +304,8 @@ def overview(lines):
     """Return the table and the sentence of README and docs/choosing.md."""
     distillation = ("GeneralizedDistillation",)
     text = (
-        "| with 60 known outcomes | rows without y | helps on | hurts on | of tables |\n"
-        "|---|---|---|---|---|"
+        "| with 60 known outcomes | rows without y | helps on | hurts on | of tables |"
+        "\n|---|---|---|---|---|"
     )
     for words, names, regime in (
         ("hedged distillation", HEDGED, "unlabelled"),
@@ -321,9 +321,9 @@ def overview(lines):
     shares = [gap_closed(pick(lines, HEDGED, n, "unlabelled")) for n in (60, 200)]
     if all(shares):
         said = (
-            "Of the gap to knowing all outcomes, hedged distillation with rows without "
-            f"y closes {shares[0]} with 60 known ones, and {shares[1]} with 200 (median "
-            "over the tables with informative X\\*; `make evidence`)."
+            "Of the gap to knowing all outcomes, hedged distillation with rows "
+            f"without y closes {shares[0]} with 60 known ones, and {shares[1]} with "
+            "200 (median over the tables with informative X\\*; `make evidence`)."
         )
         text += "\n\n" + _wrapped(said)
     return text

@@ -316,9 +316,10 @@ def by_table(content):
         if rows:
             text.append(f"### {n_labels} labels\n\n{table(head, rows)}")
     return (
-        "Gains over the arm without X\\*: **bold** helps, *italic* hurts, +u means with "
-        "rows without y. *oracle* and *ceiling* are the gains of a ridge regression that "
-        "has X\\* when predicting, and of one that knows y of all training rows; "
+        "Gains over the arm without X\\*: **bold** helps, *italic* hurts, +u means "
+        "with rows without y. *oracle* and *ceiling* are the gains of a ridge "
+        "regression that has X\\* when predicting, and of one that knows y of all "
+        "training rows; "
         "*share* is that of the ceiling which hedged +u reaches, where the ceiling's "
         "gain is significant.\n\n" + "\n\n".join(text)
     )
