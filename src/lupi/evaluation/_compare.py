@@ -963,9 +963,9 @@ class Comparison:
         ``control_low`` and ``control_high``, and ``p_helps`` is the largest of the
         three one-sided p-values. ``difference`` is “with X*” minus “without X*”,
         ``gap`` the oracle minus “without X*”, ``gap_upper`` its one-sided 95 % upper
-        bound and ``p_gap`` its p-value. P-values are corrected over the methods by Holm.
-        ``fails``: an arm other than the oracle is far below a constant prediction in
-        some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
+        bound and ``p_gap`` its p-value. Holm's procedure corrects p-values over the
+        methods. ``fails``: an arm other than the oracle is far below a constant
+        prediction in some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
         """
         return summarise(self._scores, self.settings)
 
@@ -978,8 +978,8 @@ class Comparison:
         X*”, ``gain`` that of “with X*” minus that of the arm, and ``over_constant``
         that of the arm minus a constant prediction, each with its interval
         (``gain_low`` and so on); ``p_value`` and ``p_gain`` are one-sided, and not
-        corrected for the number of methods. Classes have their ``accuracy``, a rare class its
-        ``average_precision``, and several ``average_precision of CLASS`` each.
+        corrected for the number of methods. Classes have their ``accuracy``, a rare
+        class its ``average_precision``, several ``average_precision of CLASS`` each.
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):
