@@ -965,7 +965,8 @@ class Comparison:
         ``gap`` the oracle minus “without X*”, ``gap_upper`` its one-sided 95 % upper
         bound and ``p_gap`` its p-value. Holm's procedure corrects p-values over the
         methods. ``fails``: an arm other than the oracle is far below a constant
-        prediction in some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
+        prediction in some split. ``nothing_to_gain`` and ``rows_needed`` are as in
+        `verdict`.
         """
         return summarise(self._scores, self.settings)
 
