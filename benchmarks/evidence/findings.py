@@ -173,7 +173,7 @@ def _boosted(lines):
         if trees and both:
             text = (
                 f"with {n} known outcomes {gains(trees)} in the mean "
-                f"({gains(trees, shuffled=True)} with X\\* shuffled)"
+                f"({gains(trees, shuffled=True)} with shuffled X\\*)"
             )
             if ahead:
                 text += (
@@ -201,7 +201,7 @@ def _wrong_labels(lines):
                 worst = min(line["gain"] for line in part)
                 words.append(
                     f"{label}, {n} labels: {gains(part)} in the mean (worst "
-                    f"{signed(worst)}; {gains(part, shuffled=True)} with X\\* shuffled)"
+                    f"{signed(worst)}; {gains(part, shuffled=True)} with shuffled X\\*)"
                 )
     if not words:
         return ""
@@ -300,29 +300,38 @@ def one_sentence(lines):
     )
 
 
-def sentence(lines):
-    """Return the sentences of README and docs/choosing.md."""
+def overview(lines):
+    """Return the table and the sentence of README and docs/choosing.md."""
+    distillation = ("GeneralizedDistillation",)
     text = (
-        "With 60 known outcomes and up to 1000 rows without, hedged distillation "
-        f"{verdicts(pick(lines, HEDGED, 60, 'unlabelled'))}"
+        "| with 60 known outcomes | rows without y | helps on | hurts on | of tables |"
+        "\n|---|---|---|---|---|"
     )
-    others = {"PAST": "PAST", "GeneralizedDistillation": "generalized distillation"}
-    for name, words in others.items():
-        part = pick(lines, (name,), 60, "unlabelled")
-        if part:
-            text += f", {words} on {count(part, 'helps')} and {count(part, 'hurts')}"
-    alone, plus = (pick(lines, names, 60, "labelled") for names in (HEDGED, SVM))
-    text += f"; on the 60 rows alone hedged distillation {verdicts(alone)}"
-    if plus:
-        text += f", SVM+ on {count(plus, 'helps')} and {count(plus, 'hurts')}"
+    for words, names, regime in (
+        ("hedged distillation", HEDGED, "unlabelled"),
+        ("PAST", ("PAST",), "unlabelled"),
+        ("generalized distillation", distillation, "unlabelled"),
+        ("hedged distillation", HEDGED, "labelled"),
+        ("SVM+", SVM, "labelled"),
+    ):
+        if part := pick(lines, names, 60, regime):
+            many = "up to 1000" if regime == "unlabelled" else "none"
+            told = count(part, "helps"), count(part, "hurts"), len(part)
+            text += f"\n| {words} | {many} | {' | '.join(map(str, told))} |"
     shares = [gap_closed(pick(lines, HEDGED, n, "unlabelled")) for n in (60, 200)]
     if all(shares):
-        text += (
-            f". With rows without y it closes {shares[0]} of the gap to knowing all "
-            f"outcomes with 60 known ones, and {shares[1]} with 200 (median over the "
-            "tables with informative X\\*)"
+        said = (
+            "Of the gap to knowing all outcomes, hedged distillation with rows "
+            f"without y closes {shares[0]} with 60 known ones, and {shares[1]} with "
+            "200 (median over the tables with informative X\\*; `make evidence`)."
         )
+        text += "\n\n" + _wrapped(said)
     return text
+
+
+def of_method(names, lines):
+    """Return helps and hurts of a method at 60 labels, all of them known."""
+    return verdicts(pick(lines, names, 60, "labelled"))
 
 
 def paragraphs(lines):

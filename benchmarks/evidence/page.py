@@ -1,6 +1,7 @@
 """Write the pages of the evidence and their figure from docs/evidence.json."""
 
 import json
+from functools import partial
 from pathlib import Path
 from string import Template
 
@@ -12,20 +13,27 @@ from evidence.findings import TASKS, percent, signed
 NAME = "evidence.json"
 HERE = Path(__file__).parent
 PAGES = {"evidence.md": "page.md", "evidence-details.md": "details.md"}
+SVM, DELTA, IPL, GB = findings.SVM, ("SVCDeltaPlus",), ("IPL",), ("GBPlus",)
 # Sentences of other pages: file, what is before them, what follows, and which.
 PLACES = (
     (
         "../README.md",
-        "| result | command |\n|---|---|\n| ",
-        " | `make evidence` |",
-        findings.sentence,
+        "in the same run, on two cores.\n\n",
+        "\n\n| result | command |",
+        findings.overview,
     ),
     (
         "choosing.md",
         "## Measured gains\n\n",
-        " (`make evidence`).",
-        findings.sentence,
+        "\n\n[The evidence]",
+        findings.overview,
     ),
+    ("choosing.md", "outcomes, SVMΔ+ ", " and IPL", partial(findings.of_method, DELTA)),
+    ("choosing.md", "and IPL\n", " of [the", partial(findings.of_method, IPL)),
+    ("guide/svm.md", "tuned SVM+ ", " and SVMΔ+", partial(findings.of_method, SVM)),
+    ("guide/svm.md", "and SVMΔ+ ", " of\n[the", partial(findings.of_method, DELTA)),
+    ("guide/boosting.md", "tuned IPL ", " and\nGB+", partial(findings.of_method, IPL)),
+    ("guide/boosting.md", "and\nGB+ ", " of [the", partial(findings.of_method, GB)),
     (
         "index.md",
         "also uses rows whose y is not known\nyet.\n",
@@ -153,7 +161,7 @@ def hedged(lines):
 def noise(lines):
     """Return the section on wrong labels, or nothing where they were not run."""
     head = ["labels", "X\\*", "student", "tables", "helps", "hurts", "gain, AUC"]
-    head += ["worst", "X\\* shuffled", "share of the gap"]
+    head += ["worst", "shuffled X\\*", "share of the gap"]
     rows = []
     names = {"NoisyLabel": "logistic regression", "NoisyLabel, boosted": "boosted"}
     for name, student in names.items():
@@ -203,8 +211,8 @@ def methods(lines):
             row += [*told, f"{signed(worst['gain'])} ({_words(worst['table'])})"]
             row.append(f"{np.mean([line['seconds'] for line in part]):.2f}")
             rows.append((told[1] - told[0], row))
-        head = ["method", "tables", "splits", "gain, AUC", "gain, R²", "shuffled"]
-        head += ["of the gap", "helps", "hurts", "worst", "s"]
+        head = ["method", "tables", "splits", "gain, AUC", "gain, R²"]
+        head += ["shuffled X\\*", "of the gap", "helps", "hurts", "worst", "s"]
         rows = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
         block = f"### {n_labels} labels, {REGIMES[regime]}\n\n{table(head, rows)}"
         if regime == "labelled" and n_labels in outside:
@@ -283,7 +291,7 @@ def by_table(content):
     """Return one row per table and number of labels."""
     columns = ["hedged +u", "hedged", "distillation +u", "distillation", "PAST +u"]
     columns += ["coupled +u", "SVM+", "SVMΔ+"]
-    head = ["table", "score", "without", "oracle", "ceiling", "share", *columns]
+    head = ["table", "score", "without X\\*", "oracle", "ceiling", "share", *columns]
     text = []
     for n_labels in (60, 200):
         chosen = {}
@@ -308,9 +316,10 @@ def by_table(content):
         if rows:
             text.append(f"### {n_labels} labels\n\n{table(head, rows)}")
     return (
-        "Gains over *without*: **bold** helps, *italic* hurts, +u means with rows "
-        "without y. *oracle* and *ceiling* are the gains of a ridge regression that "
-        "has X\\* when predicting, and of one that knows y of all training rows; "
+        "Gains over the arm without X\\*: **bold** helps, *italic* hurts, +u means "
+        "with rows without y. *oracle* and *ceiling* are the gains of a ridge "
+        "regression that has X\\* when predicting, and of one that knows y of all "
+        "training rows; "
         "*share* is that of the ceiling which hedged +u reaches, where the ceiling's "
         "gain is significant.\n\n" + "\n\n".join(text)
     )

@@ -9,7 +9,7 @@ above the SVM; linear SVM+ far below everything.
 **Here** five random splits of 80 to 20, as in the paper, and parameters from a thinned
 grid by 3-fold cross-validation (5-fold in the paper). X and X* of Pima are as printed.
 Galaxy is a stand-in, whose numbers are not to be compared with the printed ones. The
-last line repeats IPL with the rows of X* shuffled.
+last line repeats IPL with shuffled X*.
 
 **Measured:** linear SVM+ finds its trivial solution, a decision function of zero, on
 which rounding decides: its line means nothing and differs from machine to machine. None

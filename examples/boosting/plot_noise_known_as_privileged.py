@@ -4,8 +4,8 @@ When comments help: X* knows the noise in y
 
 Iterative privileged learning removes from every residual the part that X* explains and
 the new tree does not. If X* contains the disturbances of the measurement of y, trees no
-longer fit them. With the rows of X* shuffled there is no gain, so that the gain comes
-from the content of X*.
+longer fit them. With shuffled X* there is no gain, so that the gain comes from the
+content of X*.
 """
 
 import matplotlib.pyplot as plt

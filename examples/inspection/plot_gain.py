@@ -31,6 +31,6 @@ comparison.plot()
 # Differences
 # -----------
 # The scores of different arms are correlated over the splits, so that the paired
-# differences to *without* have narrower intervals than the scores.
+# differences to “without X*” have narrower intervals than the scores.
 comparison.plot(kind="difference")
 plt.show()

@@ -3,8 +3,8 @@ The gain melts as rows are added
 ================================
 
 :class:`~lupi.inspection.PrivilegedLearningCurveDisplay` fits one estimator on training
-sets of several sizes: without X*, with X*, and with the rows of X* shuffled. All three
-have the same rows.
+sets of several sizes: without X*, with X*, and with shuffled X*. All three have the
+same rows.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ curve = PrivilegedLearningCurveDisplay.from_estimator(
 )
 
 # %%
-# The same as differences to *without*
-# ------------------------------------
+# The same as differences to “without X*”
+# ---------------------------------------
 curve.plot(kind="difference")
 plt.show()

@@ -11,11 +11,11 @@ Generalized distillation trains a teacher on these counts. A student is then tra
 predict, from the baseline, a mixture of the outcome (0 or 1) and of the teacher's
 log-odds. Four models have the same random training rows and the same test rows:
 
-- *without*: the student alone, a ridge regression of the labels;
-- *distillation*: the same student with the teacher;
-- *shuffled*: the same, after the rows of X* have been permuted among the training rows.
-  A gain in this arm does not come from week 20;
-- *oracle*: the student alone, with week 20 as additional features.
+- without X*: the student alone, a ridge regression of the labels;
+- distillation: the same student with the teacher;
+- shuffled X*: the same, after the rows of X* have been permuted among the training
+  rows. A gain in this arm does not come from week 20;
+- oracle: the student alone, with week 20 as additional features.
 """
 
 # %%
@@ -57,7 +57,7 @@ def compare(n_rows, n_splits=24, imitation_weight=0.5, seed=0):
 
 
 def gains(scores):
-    """Return mean and standard error of each model's gain over *without*."""
+    """Return mean and standard error of each model's gain over “without X*”."""
     gain = scores.drop(columns="without").sub(scores["without"], axis=0)
     return pd.DataFrame({"gain": gain.mean(), "error": gain.sem()})
 

@@ -97,7 +97,6 @@ def test_the_demonstration_has_the_numbers_of_the_pages():
 
     guide, terminal = "docs/guide/evaluation.md", "docs/guide/command-line.md"
     for page, words, numbers in (
-        ("README.md", "AUC {} without, {} with. There", scores),
         (guide, "is +{} (AUC {} without X\\*, {} with X", [few["gain"], *scores]),
         (
             guide,
@@ -113,7 +112,7 @@ def test_the_demonstration_has_the_numbers_of_the_pages():
     ):
         np.testing.assert_allclose(numbers, shown(page, words), atol=2e-3)
     for page, words, numbers in (
-        ("README.md", "to {} more known outcomes (95 % interval {} to {})", equal),
+        ("README.md", "to {} more known outcomes (95 % interval {} to {}; ", equal),
         (guide, "about {} additional known outcomes (95 % interval {} to {}): ", equal),
     ):
         np.testing.assert_allclose(numbers, shown(page, words), rtol=0.03)

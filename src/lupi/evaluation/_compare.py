@@ -134,10 +134,11 @@ def compare(
     """Measure whether privileged information helps, with controls.
 
     Every method is run in five arms, on the same splits, with the same number of
-    candidate parameters, chosen on inner folds of the training rows: *without* X*,
-    *with* X*, with X* *shuffled* among the training rows, *self* with the features X
-    in the place of X*, and an *oracle* that sees X* when predicting too. A method
-    *helps* when it is better than *without*, *shuffled* and *self*.
+    candidate parameters, chosen on inner folds of the training rows: without X*, with
+    X*, with shuffled X* (its rows permuted), with X as X* (X in its place), and the
+    oracle, which has X* when predicting. A method *helps* when it is better than
+    without X*, with shuffled X* and with X as X*. In tables and files the arms are
+    ``without``, ``with``, ``shuffled``, ``self`` and ``oracle``.
 
     Parameters
     ----------
@@ -796,7 +797,7 @@ def column_groups(
 def _run_variant(
     study: Study, name: str, variant: tuple[Sequence[str], int]
 ) -> dict[str, Any]:
-    """Run the arm *with* on some columns of X*, in one split."""
+    """Run the arm with X* on some columns of X*, in one split."""
     columns, split = variant
     names = study.settings["privileged"]
     table = take_columns(study.privileged, [names.index(name) for name in columns])
@@ -956,15 +957,16 @@ class Comparison:
     def summary(self) -> pd.DataFrame:
         """One row per method: scores, tests, share of the gap closed, verdict.
 
-        ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
-        *self*, and ``control`` the arm of that difference. Its 95 % interval,
+        ``gain`` is the smallest difference of “with X*” to “without X*”, “shuffled X*”
+        and “X as X*”, and ``control`` the arm of that difference. Its 95 % interval,
         ``gain_low`` to ``gain_high``, has the smallest ends of the three, those of
         ``control_low`` and ``control_high``, and ``p_helps`` is the largest of the
-        three one-sided p-values. ``difference`` is *with* minus *without*, ``gap`` is
-        *oracle* minus *without*, ``gap_upper`` its one-sided 95 % upper bound and
-        ``p_gap`` its p-value. P-values are corrected over the methods by Holm.
-        ``fails``: an arm other than the oracle is far below a constant prediction in
-        some split. ``nothing_to_gain`` and ``rows_needed`` are as in `verdict`.
+        three one-sided p-values. ``difference`` is “with X*” minus “without X*”,
+        ``gap`` the oracle minus “without X*”, ``gap_upper`` its one-sided 95 % upper
+        bound and ``p_gap`` its p-value. Holm's procedure corrects p-values over the
+        methods. ``fails``: an arm other than the oracle is far below a constant
+        prediction in some split. ``nothing_to_gain`` and ``rows_needed`` are as in
+        `verdict`.
         """
         return summarise(self._scores, self.settings)
 
@@ -973,12 +975,12 @@ class Comparison:
         """One row per method and arm: score, differences to other arms, time.
 
         ``score`` is the mean over ``n_splits`` splits, with its 95 % interval ``low``
-        to ``high``. ``difference`` is the score of the arm minus that of *without*,
-        ``gain`` that of *with* minus that of the arm, and ``over_constant`` that of the
-        arm minus a constant prediction, each with its interval (``gain_low`` and so
-        on); ``p_value`` and ``p_gain`` are one-sided, and not corrected for the number
-        of methods. Classes have their ``accuracy``, a rare class its
-        ``average_precision``, and several ``average_precision of CLASS`` each.
+        to ``high``. ``difference`` is the score of the arm minus that of “without
+        X*”, ``gain`` that of “with X*” minus that of the arm, and ``over_constant``
+        that of the arm minus a constant prediction, each with its interval
+        (``gain_low`` and so on); ``p_value`` and ``p_gain`` are one-sided, and not
+        corrected for the number of methods. Classes have their ``accuracy``, a rare
+        class its ``average_precision``, several ``average_precision of CLASS`` each.
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):
@@ -995,7 +997,7 @@ class Comparison:
         Parameters
         ----------
         kind : {"score", "difference"}, default="score"
-            Intervals of the scores, or of the paired differences to *without*.
+            Intervals of the scores, or of the paired differences to “without X*”.
         confidence : float, default=0.95
             Level of the intervals, which are corrected for the overlap of the splits.
 
@@ -1127,7 +1129,7 @@ class Comparison:
         ax : matplotlib Axes, default=None
             Axes to draw on; a new figure by default.
         kind : {"score", "difference", "curve"}, default="score"
-            The scores of every arm, the differences to *without*, or the learning curve
+            The scores, the differences to “without X*”, or the learning curve
             of the method of the verdict, which needs more fits.
         **options : dict
             Passed on to ``from_results`` of `lupi.inspection.GainDisplay`, or of

@@ -2,8 +2,8 @@
 
 A method is an estimator with the parameters to search without X* (``space``), those to
 search only with X* (``privileged_space``), and its ``family``. Methods of one family
-are the same model when ``privileged=None``, so that their arms *without* and *oracle*
-are computed once and shared. All of this is declared by the class of the model: see
+are the same model when ``privileged=None``, so that “without X*” and the oracle are
+computed once and shared. All of this is declared by the class of the model: see
 `lupi.base.ModelInfo`.
 """
 

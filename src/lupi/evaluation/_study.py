@@ -1,6 +1,6 @@
 """One comparison as data: its plan, and its independent pieces of work.
 
-A piece of work is one split of one family (its arms *without* and *oracle*) or one
+A piece of work is one split of one family (“without X*” and the oracle) or one
 split of one method (the other arms). Pieces are independent, so that they can run in
 any order and on any machine, and their results can be kept in a file.
 """
@@ -110,7 +110,7 @@ Piece = tuple[str, str, int]
 class Study:
     """The data, splits and candidates of a comparison, made by `plan`.
 
-    Without ``privileged`` only the arm *without* exists, for `final_estimator`.
+    Without ``privileged`` only “without X*” exists, for `final_estimator`.
     """
 
     X: Any

@@ -1,10 +1,11 @@
 """From the scores of all splits to tests, a verdict and recommendations.
 
 The gain of a method is the smallest of its paired differences to the controls
-*without*, *shuffled* and *self*. A method *helps* when its gain is significant, and
-*hurts* when it is worse than *without*. Otherwise there is *no evidence* that it helps:
-there is *nothing to gain*, there are *too few rows to tell*, or the method does not
-achieve the gain of the oracle. The guide to evaluation has the rules.
+“without X*”, “shuffled X*” and “X as X*”. A method *helps* when its gain is
+significant, and *hurts* when it is worse than “without X*”. Otherwise there is *no
+evidence* that it helps: there is *nothing to gain*, there are *too few rows to tell*,
+or the method does not achieve the gain of the oracle. The guide to evaluation has the
+rules.
 """
 
 from __future__ import annotations

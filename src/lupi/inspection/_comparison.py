@@ -59,7 +59,7 @@ class GainDisplay:
     axis_label : str, default="score"
         Label of the values.
     kind : {"score", "difference"}, default="score"
-        Whether values are scores or differences to *without*.
+        Whether values are scores or differences to “without X*”.
     splits : pandas.DataFrame, default=None
         The values of single splits, drawn as small dots: ``method``, ``arm``,
         ``value``.
@@ -119,7 +119,7 @@ class GainDisplay:
         comparison : Comparison
             Result of `lupi.evaluation.compare`, or one read from a file.
         kind : {"score", "difference"}, default="score"
-            Draw the scores, or the paired differences to *without*, whose intervals
+            Draw the scores, or the paired differences to “without X*”, whose intervals
             are narrower because the splits are shared.
         methods : sequence of str, default=None
             The methods to draw; all that could be fitted by default.
@@ -233,7 +233,7 @@ def _marks(
 
 
 def _split_values(comparison: Comparison, kind: str) -> pd.DataFrame:
-    """Return the scores of all splits, or their differences to *without*."""
+    """Return the scores of all splits, or their differences to “without X*”."""
     scores = comparison.folds.pivot(
         index=["method", "split"], columns="arm", values="score"
     )
@@ -356,7 +356,7 @@ class ColumnGainDisplay:
 
 @dataclass
 class PrivilegedLearningCurveDisplay:
-    """Learning curves without X*, with X*, and with the rows of X* shuffled.
+    """Learning curves without X*, with X*, and with shuffled X*.
 
     The curves have the same training and test rows. Make it with `from_estimator`, or
     with `from_results` for the learning curve of a comparison.
@@ -457,7 +457,7 @@ class PrivilegedLearningCurveDisplay:
             Whether to draw the curve with the rows of X* permuted among the training
             rows, a control for gains that do not come from the content of X*.
         kind : {"score", "difference"}, default="score"
-            Draw the scores, or the paired differences to *without*, whose bands are
+            Draw the scores, or the paired differences to “without X*”, whose bands are
             narrower because the splits are shared.
         confidence : float, default=0.95
             Level of the bands; the standard error is corrected for the overlap of
@@ -525,7 +525,7 @@ class PrivilegedLearningCurveDisplay:
         curve : LearningCurve
             A value of ``Comparison.learning_curves()``.
         kind : {"score", "difference"}, default="score"
-            Draw the scores, or the paired differences to *without*.
+            Draw the scores, or the paired differences to “without X*”.
         confidence : float, default=0.95
             Level of the bands.
         ax : matplotlib Axes, default=None
@@ -556,7 +556,7 @@ class PrivilegedLearningCurveDisplay:
         Parameters
         ----------
         kind : {"score", "difference"}, default="score"
-            Intervals of the scores, or of the paired differences to *without*.
+            Intervals of the scores, or of the paired differences to “without X*”.
         confidence : float, default=0.95
             Level of the intervals.
 
@@ -597,7 +597,7 @@ class PrivilegedLearningCurveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; a new figure by default.
         kind : {"score", "difference"}, default="score"
-            Draw the scores, or the paired differences to *without*.
+            Draw the scores, or the paired differences to “without X*”.
         confidence : float, default=0.95
             Level of the bands.
 
