@@ -163,15 +163,15 @@ def faces(classes=(1, 3), n_components=16):
 # -------
 # Those of the paper, each with a thinned grid of parameters. GBDT is IPL without X*.
 TREES = {"n_estimators": 50, "learning_rate": 0.2, "max_depth": 2, "random_state": 0}
-LINEAR = {"kernel": "linear", "privileged_kernel": "linear"}
+LINEAR = {"kernel": "linear", "privileged_kernel": "linear", "privileged_reg": 1.0}
 COST = {"C": [1.0, 10.0]}
 COMMENTS = {"privileged_weight": [0.3, 3.0], "privileged_reg": [0.1, 10.0]}
 METHODS = {
     "GBDT": (lupi.IPLClassifier(**TREES), {}, False),
     "SVM": (SVC(), COST, False),
     "SVM+(linear)": (lupi.SVCPlus(**LINEAR), COST, True),
-    "SVM+(rbf)": (lupi.SVCPlus(), COST, True),
-    "L2-SVM+": (lupi.L2SVCPlus(), COST, True),
+    "SVM+(rbf)": (lupi.SVCPlus(privileged_reg=1.0), COST, True),
+    "L2-SVM+": (lupi.L2SVCPlus(privileged_reg=1.0), COST, True),
     "GB+": (lupi.GBPlusClassifier(**TREES), {"imitation_weight": [0.3, 1.0]}, True),
     "IPL": (lupi.IPLClassifier(**TREES), COMMENTS, True),
 }

@@ -11,7 +11,7 @@ GB_CCA and GB+ slightly better. IPL is best in both.
 **Measured:** on Pima the order of the first three is the paper's, but over five splits
 the differences (0.705, 0.681, 0.684) are within one standard deviation or so. GB+
 (0.700) is not behind, and IPL (0.687) is not ahead. On the stand-in for Galaxy, where
-the largest correlation is 0.91, all five lie between 0.774 and 0.790, less than their
+the largest correlation is 0.91, all five lie between 0.77 and 0.79, less than their
 scatter: the tables tell of the same thing, and nothing is gained or lost by exchanging
 them.
 """

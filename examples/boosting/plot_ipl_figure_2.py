@@ -12,10 +12,9 @@ are fixed, so the paper's choice on 4002 further images is left out.
 
 **Measured:** all curves rise. SVM+(rbf) and L2-SVM+ are 0 to 0.5 points above their
 SVM, and just as far with shuffled X*, so the content of X* has no part in it. IPL is
-between 0.9 points above GBDT and 0.7 below, again no different from shuffled X*. GB+ is
-not poorer than GBDT but 0 to 0.5 points above it, and more so with shuffled X*. The
-trees are three to five points behind the machines at every size, so IPL is not the best
-of all.
+within a point of GBDT, again no different from shuffled X*. GB+ is not poorer than GBDT
+but 0 to 0.5 points above it, and more so with shuffled X*. The trees are three to five
+points behind the machines at every size, so IPL is not the best of all.
 """
 
 import matplotlib.pyplot as plt

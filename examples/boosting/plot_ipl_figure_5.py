@@ -9,8 +9,8 @@ than both.
 
 **Measured** (up to 200 trees): rising, then flat, yes, with two exceptions: on Pima
 depth 2 and 5 are past their best before 100 trees, and depths 5 and 10 on 40 digits
-never rise. Depth 2 is best on three of four; on the rendered heads depth 5 is (0.771
-against 0.747 after 200 trees), whose classes depend on two angles at once. Depth 10 is
+never rise. Depth 2 is best on three of four; on the rendered heads depth 5 is (0.77
+against 0.75 after 200 trees), whose classes depend on two angles at once. Depth 10 is
 worst on three of four. A deep tree fits its targets at once, so that there is nothing
 left to boost: its curves are flat from the first trees on.
 """

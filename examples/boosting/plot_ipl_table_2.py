@@ -13,12 +13,11 @@ last line repeats IPL with shuffled X*.
 
 **Measured:** linear SVM+ finds its trivial solution, a decision function of zero, on
 which rounding decides: its line means nothing and differs from machine to machine. None
-of the rest reproduces. IPL is no better than GBDT (68.7 and 69.4 on Pima, 79.2 and 80.0
-on the stand-in), nor than itself with shuffled X*. SVM+(rbf) and L2-SVM+ are about 4
-points *below* the SVM on Pima and 2 below on the stand-in. GB+ is within a point of
-GBDT on both. All the others are below their printed figures on Pima; with the roles of
-the columns exchanged the baselines fit (see the errata). The guide on boosting has the
-whole grid, for both roles.
+of the rest reproduces. IPL is no better than GBDT, nor than itself with shuffled X*.
+SVM+(rbf) and L2-SVM+ are about 4 points *below* the SVM on Pima and 2 below on the
+stand-in. GB+ is within about a point of GBDT on both. All the others are below their
+printed figures on Pima; with the roles of the columns exchanged the baselines fit (see
+the errata). The guide on boosting has the whole grid, for both roles.
 """
 
 import matplotlib.pyplot as plt

@@ -10,11 +10,11 @@ IPL is above GBDT in 12 cases of 12 and best of all in 9; SVM+(rbf) is above the
 **Here** the ten digits of scikit-learn stand in, 4 x 4 pixels as X and 8 x 8 as X*; 40
 % of the rows train, 30 % choose parameters, 30 % test, three times (five in the paper).
 
-**Measured:** IPL is above GBDT in 5 cases of 10, by 0.5 points in the mean, and with
-shuffled X* in 6, by 0.4 points: the content of X* does not matter. It is best in none,
-since the machines are far ahead of the trees here. SVM+(rbf) is above the SVM in 5,
-L2-SVM+ in 2, both by next to nothing. GB+ below GBDT and linear SVM+ below the SVM are
-as in the paper, and more so.
+**Measured:** IPL is above GBDT in 5 cases of 10, by about half a point in the mean, and
+with shuffled X* in 6, by as much: the content of X* does not matter. It is best in
+none, since the machines are far ahead of the trees here. SVM+(rbf) is above the SVM in
+5, L2-SVM+ in 2, both by next to nothing. GB+ below GBDT and linear SVM+ below the SVM
+are as in the paper, and more so.
 """
 
 import numpy as np

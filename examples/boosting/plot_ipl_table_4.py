@@ -12,11 +12,10 @@ accuracies.)
 40 % of the rows train, 30 % choose parameters, 30 % test, five times.
 
 **Measured:** L2-SVM+ is above the SVM in 3 cases of 3 and SVM+(rbf) in 2, by up to 1.7
-points, less than the scatter. IPL equals GBDT: 0.5 points above, 0.5 below, 0.2 below;
-with shuffled X* it does better in all three. Sparse IPL is below IPL in two and level
-in one. GB+ is below GBDT in 3 of 3, and linear SVM+ is worst, as in the paper. The
-latter is often the trivial solution, on which rounding decides: its figures differ from
-machine to machine.
+points, less than the scatter. IPL is within half a point of GBDT, and better with
+shuffled X* in all three. Sparse IPL is within a point of IPL. GB+ is below GBDT in 3 of
+3, and linear SVM+ is worst, as in the paper. The latter is often the trivial solution,
+on which rounding decides: its figures differ from machine to machine.
 """
 
 import matplotlib.pyplot as plt

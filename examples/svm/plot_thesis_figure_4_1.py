@@ -21,7 +21,7 @@ these are clouds of the same shape, and every statement is measured on ten draws
   between 0.94 and 1.03 on all rows, ‖w‖ falls to 0.04, and all 60 rows lie between the
   margins of X.
 - Statement: Rows that are no support vectors are ignored in X*. Measured: does not
-  hold: they carry 55 to 68 % of the cost C Σ f*(x*), a sum over all rows.
+  hold: they carry more than half of the cost C Σ f*(x*), a sum over all rows.
 """
 
 import warnings

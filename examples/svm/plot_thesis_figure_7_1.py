@@ -14,7 +14,7 @@ Knowledge transfer is left out of the chart because it did poorly.
 **Result.** On the printed numbers the picture is as described. An axis of bars
 that starts at 80 % makes differences of one or two points look large, and there are no
 intervals. With them, on our data, most differences vanish: the largest one to the SVM
-is 6.7 points on the first set, where the folds of one classifier spread by up to 14.4.
+is about 7 points on the first set, where the folds of one classifier spread by more.
 """
 
 import matplotlib.pyplot as plt

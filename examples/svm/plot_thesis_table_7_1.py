@@ -13,7 +13,7 @@ for SVM+, a linear one for SVMΔ+, margin transfer and knowledge transfer; for S
 quadratic and a Gaussian one.
 
 **Result.** The kernels that win here are others, for each of the six; only the
-linear kernel on X* of knowledge transfer and the Gaussian one on X** of SVMu agree. And
+linear kernel on X of knowledge transfer and the Gaussian one on X** of SVMu agree. And
 the choice is no clear one: for every classifier a third of the combinations or more are
 within one row of 60 of the best, 18 of 27 for SVMu. A table of winners alone hides
 that.

@@ -14,9 +14,9 @@ accuracy; margin transfer and knowledge transfer do poorly.
 **Result.** The statements are right about the printed numbers: SVM+ is best on
 four of five sets, and the counts against the SVM are as said. The source gives no
 deviations, though. On our two sets classifiers gain up to 0.10 on one fold and lose up
-to 0.10 on another. SVM+ does not stand out (−0.033 and 0.000 against the SVM),
-knowledge transfer is not poor (0.000 and +0.017). On so few rows none of this is
-evidence either way; ``lupi.evaluation.compare`` is made for that question.
+to 0.10 on another. SVM+ does not stand out, and knowledge transfer is not poor. On so
+few rows none of this is evidence either way; ``lupi.evaluation.compare`` is made for
+that question.
 """
 
 import matplotlib.pyplot as plt

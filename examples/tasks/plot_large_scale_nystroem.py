@@ -8,8 +8,8 @@ grows with n alone. Nystroem goes in front of the model for X (a Pipeline) and i
 ``TransformedPrivileged`` for X*.
 
 Result: 20 000 rows take a few seconds, where the exact kernels of both spaces
-would need 6.4 GB. On this data the accuracy (0.810) is hardly above that of an exact
-SVM on a tenth of the rows (0.805): with many rows X* adds little.
+would need 6.4 GB. On this data the accuracy is hardly above that of an exact SVM on a
+tenth of the rows: with many rows X* adds little.
 """
 
 import time

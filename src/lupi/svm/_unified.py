@@ -73,8 +73,8 @@ class UnifiedSVC(KernelClassifier):
 
     The part of SVM+ has no slack but its correcting function. As `SVCPlus`, it loses
     accuracy if X* carries little information about the margins: with its defaults and
-    60 rows it lost 0.010 AUC on average over 29 tables, and 0.050 on the worst. Tune
-    its parameters, or use :class:`SVCDeltaPlus` or
+    60 rows it lost 0.010 AUC on average over 28 real tables and a generated one, and
+    0.050 on the worst. Tune its parameters, or use :class:`SVCDeltaPlus` or
     :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
     Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
