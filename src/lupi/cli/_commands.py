@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import warnings
@@ -780,7 +781,7 @@ def show_methods() -> None:
                 continue
             name = Text(method.kebab, "bold")
             name.append(" *" if method.info.default else "", style="green")
-            about = Text(method.summary.replace("`", ""))
+            about = Text(re.sub(r"[`\\]", "", method.summary))
             if method.needs != "privileged":
                 about.append(f" Needs {method.needs}.")
             about.append(f" {method.paper}.", style="dim")
