@@ -189,15 +189,19 @@ class Method:
         return (kind.__doc__ or "").strip().partition("\n")[0]
 
     def check_space(self) -> None:
-        """Raise an error for a parameter to search that the estimator does not have.
+        """Raise an error for parameters that the estimator does not have or refuses.
 
         Raises
         ------
         ValueError
-            With the nearest name.
+            With the nearest name, or with the value.
         """
-        known = list(self.build().get_params())
-        for name in (*self.space, *self.privileged_space):
+        try:
+            model = self.build()
+        except ValueError as error:
+            raise ValueError(f"{self.name} cannot be built: {error}") from error
+        known = list(model.get_params())
+        for name, values in (*self.space.items(), *self.privileged_space.items()):
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"it has {known}."
@@ -205,6 +209,14 @@ class Method:
                     f"{self.name} searches {name!r}, which its estimator does not "
                     f"have; {hint}"
                 )
+            values = values if isinstance(values, list | tuple) else []
+            for value in values if hasattr(model, "_parameter_constraints") else []:
+                if isinstance(value, PerFeature | SharedOver | TargetUnits):
+                    continue
+                try:
+                    clone(model).set_params(**{name: value})._validate_params()
+                except ValueError as error:
+                    raise ValueError(f"{self.name} searches a value: {error}") from None
 
     def build(self) -> BaseEstimator:
         """Return a fresh, unfitted estimator.
@@ -285,11 +297,16 @@ def find_method(name: str, task: Task = "classification") -> Method:
         short = method.name.removesuffix(ending)
         if {_letters(method.name), _letters(short)} & given:
             return method
-        known += [_kebab(short), method.kebab, method.name]
-    near = [each for each in known if name and name.lower() in each]
+        known += [(each, method.kebab) for each in (_kebab(short), method.kebab)]
+        known.append((method.name, method.kebab))
+    names = dict(reversed(known))
+    near = [each for each, _ in known if name and name.lower() in each]
     typed = name.replace("svm", machine)
-    near = near or difflib.get_close_matches(typed, known, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    near = near or difflib.get_close_matches(typed, names, n=1, cutoff=0.5)
+    if not near:
+        names = {each[: len(typed)]: kebab for each, kebab in reversed(known)}
+        near = difflib.get_close_matches(typed, names, n=1)
+    hint = f" Did you mean {names[near[0]]}?" if near else ""
     listed = ", ".join(method.kebab for method in all_methods() if method.comparable)
     raise ValueError(f"There is no method {name!r}.{hint} The methods are {listed}.")
 
