@@ -111,11 +111,10 @@ def counted(count: int, words: str, total: int | None = None) -> str:
     >>> counted(1, "rows have"), counted(2000, "rows have"), counted(1, "rows have", 30)
     ('1 row has', '2,000 rows have', '1 of 30 rows has')
     """
-    noun, _, rest = words.partition(" ")
     if count == 1:
-        noun = noun if total else noun.removesuffix("s")
-        rest = re.sub(r"\bare$", "is", re.sub(r"\bhave$", "has", rest))
-    return " ".join([f"{count:,}", *[f"of {total:,}"] * bool(total), noun, rest])
+        words = re.sub(r"\bare$", "is", re.sub(r"\bhave$", "has", words))
+        words = words if total else re.sub(r"s\b", "", words, count=1)
+    return f"{count:,} {'' if total is None else f'of {total:,} '}{words}"
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:

@@ -102,10 +102,8 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         for name in params:
             outer, inside, _ = name.partition("__")
             if inside and params.get(outer, getattr(self, outer, self)) is None:
-                raise ValueError(
-                    f"{name} cannot be set: {outer} of {type(self).__name__} is None. "
-                    f"Give an estimator that has this parameter as {outer} first."
-                )
+                known = f"{outer} of {type(self).__name__} is None; give an estimator"
+                raise ValueError(f"{name} cannot be set: {known} as {outer}.")
         return super().set_params(**params)
 
     @atomic_fit

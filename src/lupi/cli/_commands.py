@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 import warnings
@@ -75,11 +74,6 @@ WIDE = 76
 # The chart of the rates of wrong labels.
 WIDTH_OF_BAR, MOST_GROUPS = 24, 60
 CHARTS, PARQUET = (".svg", ".png", ".pdf"), (".parquet", ".pq")
-# What a model file can hold of its training data.
-HELD = {
-    "rows_inside": "training rows of X, encoded",
-    "pieces_inside": "pieces of words of the columns of text",
-}
 # Columns shown by `lupi columns`; its file has all.
 MOST_SHOWN = 60
 # The classifier or the regressor, depending on the task.
@@ -761,13 +755,10 @@ def _card_sections(
         parts.append("\n".join(f"- {note}" for note in measured.get("notes", ())))
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
-    held = [
-        f"{details[name]:,} {what}"
-        for name, what in HELD.items()
-        if details.get(name, 0) > 1
-    ]
-    if held:
-        limits.append(f"The file holds {listed(held)}: whoever has it can read them.")
+    rows, pieces = details.get("rows_inside", 0), details.get("pieces_inside", 0)
+    if rows or pieces:
+        held = f"{rows:,} training rows of X and {pieces:,} pieces of words of text"
+        limits.append(f"Whoever has the file can read {held} in it.")
     if intervals:
         limits.append(_coverage_words(measured or {}))
     return {
@@ -814,10 +805,10 @@ def show_methods() -> None:
                 continue
             name = Text(method.kebab, "bold")
             name.append(" *" if method.info.default else "", style="green")
-            about = Text(re.sub(r"[`\\]", "", method.summary))
+            about = Text(method.summary.replace("`", ""))
             if method.needs != "privileged":
                 about.append(f" Needs {method.needs}.")
-            about.append(f" {method.paper}.", style="dim")
+            about.append(f" {method.paper}.".replace("\\", ""), style="dim")
             console.print(name)
             console.print(Padding(about, (0, 0, 0, 4)))
     console.say(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,12 +32,7 @@ from lupi.cli._tables import (
     resolve_columns,
     target_values,
 )
-from lupi.evaluation._measures import (
-    MOST_WORDS,
-    WRITTEN,
-    mostly_numbers,
-    number_recipe,
-)
+from lupi.evaluation._measures import mostly_numbers
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import is_text
 from lupi.evaluation._prepare import TrainingRows
@@ -306,8 +300,14 @@ def _read_task(
             "varies."
         )
     numeric = pd.api.types.is_numeric_dtype(outcomes)
-    if asked is None and not numeric and len(values) > MOST_UNSURE:
-        _refuse_numbers_as_text(outcomes)
+    many = asked is None and not numeric and len(values) > MOST_UNSURE
+    if many and mostly_numbers(outcomes) is not None:
+        odd = outcomes[pd.to_numeric(outcomes, errors="coerce").isna()].unique()
+        raise InputError(
+            f"The target {name!r} has numbers, but is text because of "
+            f"{listed(map(repr, odd), most=3)}: write numbers there, or add --missing "
+            "with the values that mean no outcome. Classes need --task classification."
+        )
     if task == "regression" and not numeric:
         raise InputError(
             f"The target {name!r} has text such as {str(values[0])!r}; regression "
@@ -324,26 +324,6 @@ def _read_task(
             f"{said[task]}."
         )
     return task
-
-
-def _refuse_numbers_as_text(outcomes: pd.Series) -> None:
-    """Raise an error for a target with many values that are mostly numbers."""
-    kind = mostly_numbers(outcomes)
-    if kind is None:
-        return
-    words = outcomes[pd.to_numeric(outcomes, errors="coerce").isna()].astype(str)
-    odd = words.str.strip().unique()
-    how = "write numbers there"
-    if kind == WRITTEN:
-        how = f"write them as numbers first: {number_recipe(outcomes)}"
-    elif not kind and len(odd) <= MOST_WORDS:
-        options = (shlex.quote(f"--missing={word}") for word in odd)
-        how = f"add {' '.join(options)} if that means no value"
-    raise InputError(
-        f"The target {outcomes.name!r} has numbers, but is text because of "
-        f"{listed((f'“{word}”' for word in odd), most=3)}; {how}. Words that are "
-        "classes take --task classification."
-    )
 
 
 def _check_values(table: pd.DataFrame) -> None:
@@ -607,12 +587,13 @@ def training_details(
 ) -> dict[str, Any]:
     """Return how a model was trained, and what it holds of X, for its file."""
     parts = list(parts_of(without_privileged(model)))
-    encoded = {row.tobytes() for row in dense(model[:-1].transform(X)) + 0.0}
-    arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    tables = [each + 0.0 for each in arrays if each.ndim == 2 and each.dtype == float]
-    held = [len(each) for each in tables if {row.tobytes() for row in each} <= encoded]
+    known, *tables = (
+        {row.tobytes() for row in table.astype(np.float32) + 0}
+        for table in [dense(model[:-1].transform(X)), *parts]
+        if isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind == "f"
+    )
     return {
-        "rows_inside": max(held, default=0),
+        "rows_inside": max((len(own) for own in tables if own <= known), default=0),
         "pieces_inside": sum(len(getattr(each, "vocabulary_", ())) for each in parts),
         "method": method,
         "with_privileged": arm == "with",

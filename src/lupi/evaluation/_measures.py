@@ -313,10 +313,7 @@ def mostly_numbers(values: pd.Series) -> str | None:
 
 
 def number_recipe(column: pd.Series) -> str:
-    """Return code that makes numbers of text, and what becomes of a value.
-
-    Of a unit, only the most frequent one is removed: others are an error in this code.
-    """
+    """Return code that makes numbers of text, in which other units are an error."""
     text = column.dropna().astype(str).str.strip()
     units = _units(text)
     unit = next(iter(units[units.fillna("") != ""].mode()), "")
@@ -324,20 +321,17 @@ def number_recipe(column: pd.Series) -> str:
     words = text.str.removesuffix(unit)
     # A comma before three digits can be that of thousands, as in 1,234.
     decimal = r"\d[.'’\s]\d.*,|\b0,|,(?!\d{3}(?!\d))"
-    comma = words.str.contains(decimal).any()
-    others = set("".join(words)) - {*"0123456789+-−", ",."[not comma]}
-    marks = "".join(sorted(mark for mark in others if not mark.isspace()))
-    marks += r"\s" * any(map(str.isspace, others))
-    removed = [f"[{marks}]"] * bool(marks)
-    removed += [re.escape(unit) + r"\s*$"] * bool(unit)
-    steps = [("|".join(removed), "")] * bool(removed) + [(",", ".")] * bool(comma)
-    steps += [("−", "-")] * bool(words.str.contains("−").any())
+    comma = bool(words.str.contains(decimal).any())
+    kept = {*"0123456789+-−", "," if comma else "."}
+    marks = "".join(sorted(x for x in {*"".join(words)} - kept if not x.isspace()))
+    removed = rf"[{marks}\s]" + rf"|{re.escape(unit)}\s*$" * bool(unit)
     code, shown = f"table[{column.name!r}].astype(str)", max(text, key=len)
-    example = shown
-    for old, new in steps:
+    made = shown
+    signs = [("−", "-")] * bool(words.str.contains("−").any())
+    for old, new in [(removed, ""), *signs, *[(",", ".")] * comma]:
         code += f'.str.replace(r"{old}", "{new}", regex=True)'
-        example = re.sub(old, new, example)
-    return f"{code}.astype(float)  # “{shown}” is {example}"
+        made = re.sub(old, new, made)
+    return f"{code}.astype(float)  # “{shown}” is {made}"
 
 
 def _units(words: pd.Series) -> pd.Series:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pkgutil import resolve_name
@@ -196,10 +196,7 @@ class Method:
         ValueError
             With the nearest name, or with the value.
         """
-        try:
-            model = self.build()
-        except ValueError as error:
-            raise ValueError(f"{self.name} cannot be built: {error}") from error
+        model = _named(self, self.build)
         known = list(model.get_params())
         for name, values in (*self.space.items(), *self.privileged_space.items()):
             if name not in known:
@@ -209,14 +206,11 @@ class Method:
                     f"{self.name} searches {name!r}, which its estimator does not "
                     f"have; {hint}"
                 )
-            values = values if isinstance(values, list | tuple) else []
-            for value in values if hasattr(model, "_parameter_constraints") else []:
-                if isinstance(value, PerFeature | SharedOver | TargetUnits):
-                    continue
-                try:
-                    clone(model).set_params(**{name: value})._validate_params()
-                except ValueError as error:
-                    raise ValueError(f"{self.name} searches a value: {error}") from None
+            checked = hasattr(model, "_parameter_constraints")
+            for value in values if checked and isinstance(values, list) else ():
+                if not isinstance(value, PerFeature | SharedOver | TargetUnits):
+                    changed = clone(model).set_params(**{name: value})
+                    _named(self, changed._validate_params)
 
     def build(self) -> BaseEstimator:
         """Return a fresh, unfitted estimator.
@@ -237,6 +231,14 @@ class Method:
             is_estimator = isinstance(value, BaseEstimator)
             model.set_params(**{name: clone(value) if is_estimator else value})
         return model
+
+
+def _named(method: Method, call: Callable[[], Any]) -> Any:
+    """Return the result of a call; its error has the name of the method."""
+    try:
+        return call()
+    except ValueError as error:
+        raise ValueError(f"{method.name}: {error}") from error
 
 
 @cache

@@ -71,11 +71,9 @@ METRIC_NAMES = {
 SHORT_NAMES = {
     "acc": "accuracy",
     "auc": "roc_auc",
-    "auroc": "roc_auc",
     "mse": "neg_mean_squared_error",
     "rmse": "neg_root_mean_squared_error",
     "mae": "neg_mean_absolute_error",
-    "mape": "neg_mean_absolute_percentage_error",
 }
 # Of two classes, as in scikit-learn. Decision values of more classes rank the classes
 # of a row, not the rows: there probabilities come first.

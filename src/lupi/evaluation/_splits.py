@@ -305,9 +305,9 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     few = counts < n_folds
     if few.any():
         rare, have = classes[few], "have" if few.sum() > 1 else "has"
-        rows = f"row{'s' * (counts[few].max() > 1)}"
-        ways = ["use fewer folds"] * (counts.min() > 1)
-        ways += [classes_left_out(rare.tolist())] * (len(classes) > few.sum() + 1)
+        rows = "rows" if counts[few].max() > 1 else "row"
+        ways = ["use fewer folds"] * bool(counts.min() > 1)
+        ways += [classes_left_out(rare.tolist())] * bool((~few).sum() > 1)
         how = ", or ".join(ways or ["give at least two rows of every class"])
         raise ValueError(
             f"C{_classes(rare)[1:]} {have} {listed(np.unique(counts[few]), 'or')} "
@@ -639,10 +639,7 @@ def inner_splits(rows: Rows, n_folds: int, seed: int) -> Pairs:
     elif strata is not None:
         counts = np.unique(strata, return_counts=True)[1]
         if counts.max() == 1:
-            raise ValueError(
-                "Every row has another class, so that no row can be tested. Give a "
-                "target with classes of two rows or more."
-            )
+            raise ValueError("Every row has another class; give classes of more rows.")
         n_folds = max(2, min(n_folds, counts.min()))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:

@@ -274,10 +274,8 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
 
 def _known_from_x(summary: pd.DataFrame, settings: Mapping[str, Any]) -> bool:
     """Return whether a model without X* is almost perfect, and a constant is not."""
-    constant, optimum = settings.get("constant"), settings["optimum"]
-    return constant is not None and any(
-        _is_leak(score, constant, optimum) for score in summary["without"].dropna()
-    )
+    bounds = settings.get("constant"), settings["optimum"]
+    return None not in bounds and any(_is_leak(s, *bounds) for s in summary["without"])
 
 
 def loses_shuffled(line: Mapping[str, Any]) -> bool:
@@ -906,11 +904,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         return option if command_line else call
 
     if _known_from_x(comparison.summary, settings):
-        how = either("with lupi columns", "with column_scores")
-        return [
-            f"Check the columns of X first, {how}: they predict the target almost "
-            "perfectly, as columns that contain it do."
-        ]
+        how = either("lupi columns", "column_scores")
+        return [f"Check the columns of X with {how}: one may contain the target."]
     # No model is shown to be better than a constant prediction.
     useless = [bool(_over_constant(own).max() <= 0) for own in sizes]
     steps = []
