@@ -275,8 +275,9 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
 def _known_from_x(summary: pd.DataFrame, settings: Mapping[str, Any]) -> bool:
     """Return whether a model without X* is almost perfect, and a constant is not."""
     constant, best = settings.get("constant"), settings["optimum"]
-    scores = summary["without"] if constant is not None else ()
-    return any(_is_leak(score, constant, best) for score in scores)
+    if constant is None:
+        return False
+    return any(_is_leak(score, constant, best) for score in summary["without"])
 
 
 def loses_shuffled(line: Mapping[str, Any]) -> bool:
