@@ -225,8 +225,8 @@ def test_hedged_distillation_is_the_default_and_uses_rows_without_outcome(here, 
 def test_a_method_that_needs_outcomes_leaves_the_other_rows_out(here, capsys):
     table = pd.read_csv("gaps.csv")
     table["remark"] = [f"seen by {name}" for name in table["patient"]]
-    table.to_csv("gaps.csv", index=False)
-    fit = ["fit", "gaps.csv", *PLAIN, "-m", "svc-plus", "--n-candidates=1"]
+    table.to_csv("seen.csv", index=False)
+    fit = ["fit", "seen.csv", *PLAIN, "-m", "svc-plus", "--n-candidates=1"]
     assert main([*fit, "--out", "svc.skops"]) == 0
     said = words(capsys)
     assert "training rows of SVCPlus without an outcome: 0." in said
@@ -238,7 +238,7 @@ def test_a_method_that_needs_outcomes_leaves_the_other_rows_out(here, capsys):
     n_held = re.search(held, card)
     assert n_held is not None
     assert 0 < int(n_held[1]) <= 100
-    assert main(["predict", "svc.skops", "gaps.csv", "-o", "p.xlsx"]) == 2
+    assert main(["predict", "svc.skops", "seen.csv", "-o", "p.xlsx"]) == 2
     assert "ends in .csv or .parquet" in capsys.readouterr().err
 
 
