@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -99,6 +100,21 @@ def percent(share: float, less: str = "less than") -> str:
     ('47 %', 'less than 1 %', '< 1 %', '0 %')
     """
     return f"{round(100 * share) or (f'{less} 1' if share else 0)} %"
+
+
+def counted(count: int, words: str, total: int | None = None) -> str:
+    """Return a number and words such as "rows have", which agree with it.
+
+    Examples
+    --------
+    >>> from lupi._words import counted
+    >>> counted(1, "rows have"), counted(2000, "rows have"), counted(1, "rows have", 30)
+    ('1 row has', '2,000 rows have', '1 of 30 rows has')
+    """
+    if count == 1:
+        words = re.sub(r"\bare$", "is", re.sub(r"\bhave$", "has", words))
+        words = words if total else re.sub(r"s\b", "", words, count=1)
+    return f"{count:,} {'' if total is None else f'of {total:,} '}{words}"
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,7 +109,7 @@ def test_keys_of_both_kinds_and_columns_of_one_name(files, capsys):
     assert set(found.index) == {"age", "ward", *LATER, "age (later)"}
     said = " ".join(capsys.readouterr().out.split())
     assert "Both files have 'age'" in said
-    assert "1 rows of later.jsonl have no row" in said
+    assert "1 row of later.jsonl has no row" in said
 
 
 def test_the_target_may_come_in_the_second_file(files):
@@ -205,6 +207,7 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     assert found["means_missing"].dropna().astype(str).to_dict() == missing
     said = " ".join(capsys.readouterr().out.split())
     assert "“.” and “unknown” may stand for no value" in said
+    assert "visit has times of the rows, by their order or its name: --time" in said
     assert "born has dates, and the rows are not in its order" in said
     command = said.partition("next lupi ")[2]
     options = ["--missing=.", "--missing=-99", "--missing=unknown"]
@@ -252,7 +255,8 @@ def test_a_target_that_depends_on_the_order_of_rows_is_named(
     table["outcome"] = np.arange(90) // 30
     pd.DataFrame(table).to_csv("rows.csv", index=False)
     assert scores("rows.csv").at["id", "suspicious"]
-    assert "No other column is suspicious" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Apart from id (numbers the rows), no column is suspicious." in said
 
 
 def test_a_trend_is_neither_dropped_nor_taken_as_known_later(
@@ -522,7 +526,18 @@ def test_numbers_written_as_text_are_named_and_no_identifiers_or_groups(
     # Of another unit, and no words.
     assert found["means_missing"].isna().all()
     assert "have numbers written as text, which are used as text." in said
-    assert 'table["price"].str.replace(r"[$,]", "", regex=True)' in said
+    codes = re.findall(r"table\[.*?\.astype\(float\)", said)
+    columns = [code[7:].partition("'")[0] for code in codes]
+    assert set(columns) == set(names)
+    for name, code in zip(columns, codes, strict=True):
+        part = table[table[name] != "7 lb"]
+        numbers = {"price": values + 1000.5, "size": 1000 + twice, "share": twice / 10}
+        numbers |= {"dose": twice / 4, "weight": -values}
+        made = eval(code, {"table": part})
+        np.testing.assert_array_equal(made, numbers[name][part.index])
+    # The unit of a few rows is not taken for that of the others.
+    with pytest.raises(ValueError, match="lb"):
+        eval(codes[columns.index("weight")], {"table": table})
     assert "--drop" not in command
     assert "--group flat" in command
 
@@ -536,14 +551,17 @@ def test_a_value_that_other_columns_have_as_well_is_named_and_not_suggested(
     table["income"] = rng.integers(20_000, 90_000, 300)
     table["balance"] = rng.integers(-40, 40, 300)
     table.loc[:9, "age"], table.loc[20:29, "income"] = -1, 9_999_999
+    table["bp"] = np.where(table.index < 9, "n/a.", table["age"].astype(str))
     table["outcome"] = rng.integers(0, 2, 300)
     table.to_csv("rows.csv", index=False)
-    found = scores("rows.csv")["means_missing"].dropna().astype(int)
-    assert found.to_dict() == {"age": -1, "income": 9_999_999}
+    found = scores("rows.csv")["means_missing"].dropna().to_dict()
+    assert found == {"age": "-1", "income": "9999999", "bp": "n/a."}
     said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
     assert "“-1” may stand for no value in age, and other columns have it as" in said
     assert "--missing=9999999" in command
     assert "--missing=-1" not in command
+    assert "“n/a.” may stand for no value in bp, or be a result: if" in said
+    assert "add --missing=n/a. to the command." in said
 
 
 def test_dates_as_numbers_and_near_sorting_are_named(tmp_path, monkeypatch, capsys):
@@ -554,16 +572,22 @@ def test_dates_as_numbers_and_near_sorting_are_named(tmp_path, monkeypatch, caps
     table["drift"] = np.arange(120) + rng.normal(size=120)
     table["size"] = np.sort(rng.normal(size=120))
     table["outcome"] = rng.integers(0, 2, 120)
+    # Two dates that some rows have: their being there says what happened.
+    table["death"] = (table["born"] + 0.0).where(table["outcome"] == 1)
+    table["left"] = (table["day"] + 0.0).where(table["outcome"] == 1)
     table.to_csv("rows.csv", index=False)
     assert scores("rows.csv")["note"].to_dict() == {
+        "death": "a date",
+        "left": "a date",
         "day": "a date",
         "born": "a date",
         "drift": "the rows are nearly sorted by it",
         "size": "the rows are sorted by it",
     }
     said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    assert "death and left predict outcome suspiciously well." in said
     assert "born has dates, and the rows are not in its order" in said
-    assert "--time day" in command
+    assert "--privileged death left --time day" in command
 
 
 @pytest.mark.parametrize("outcome", [["a", "b", "a"], [0.5, 1.5, 2.5]])

@@ -72,7 +72,7 @@ def test_new_categories_and_values_out_of_range_are_named(fitted):
     )
     said = " ".join(done.stdout.split())
     assert "5 of 30 rows have values outside of the training range of age (" in said
-    assert "1 of 30 rows have categories that were never seen in training (west)" in (
+    assert "1 of 30 rows has categories that were never seen in training (west)" in (
         said
     )
     # The schema has ranges and categories, not the rows.
@@ -139,7 +139,7 @@ def test_model_files_of_earlier_versions_have_ranges_of_numbers_alone(fitted):
     older = with_details(folder / "model.skops", as_before)
     done = lupi_here("predict", older, *asked, cwd=folder)
     assert done.returncode == 0
-    assert "1 of 30 rows have values outside of the training range of age" in (
+    assert "1 of 30 rows has values outside of the training range of age" in (
         done.stderr
     )
     assert "admitted" not in done.stderr
@@ -209,7 +209,8 @@ def test_hedged_distillation_is_the_default_and_uses_rows_without_outcome(here, 
     later = pd.read_csv("gaps.csv").filter(like="_week_20")
     usable = int(later.iloc[-N_HIDDEN:].notna().any(axis=1).sum())
     assert 0 < usable <= N_HIDDEN
-    assert f"{usable} of them are training rows of HedgedDistillationClassifier" in said
+    model_rows = "training rows of HedgedDistillationClassifier without an outcome"
+    assert f"{model_rows}: {usable}." in said
     assert f"fitted on {100 + usable} rows" in said
     # A probability per class.
     assert main(["predict", "model.skops", "gaps.csv"]) == 0
@@ -222,11 +223,23 @@ def test_hedged_distillation_is_the_default_and_uses_rows_without_outcome(here, 
 
 
 def test_a_method_that_needs_outcomes_leaves_the_other_rows_out(here, capsys):
-    fit = ["fit", "gaps.csv", *PLAIN, "-m", "svc-plus", "--n-candidates=1"]
+    table = pd.read_csv("gaps.csv")
+    table["remark"] = [f"seen by {name}" for name in table["patient"]]
+    table.to_csv("seen.csv", index=False)
+    fit = ["fit", "seen.csv", *PLAIN, "-m", "svc-plus", "--n-candidates=1"]
     assert main([*fit, "--out", "svc.skops"]) == 0
     said = words(capsys)
-    assert "0 of them are training rows of SVCPlus" in said
+    assert "training rows of SVCPlus without an outcome: 0." in said
     assert "SVCPlus fitted on 100 rows" in said
+    # Support vectors are rows, and text is encoded by its pieces.
+    assert main(["card", "svc.skops", "-o", "svc.md"]) == 0
+    card = Path("svc.md").read_text(encoding="utf-8").partition("# Limits")[2]
+    held = r"can read (\d+) training rows of X and [1-9]\d* pieces of words"
+    n_held = re.search(held, card)
+    assert n_held is not None
+    assert 0 < int(n_held[1]) <= 100
+    assert main(["predict", "svc.skops", "seen.csv", "-o", "p.xlsx"]) == 2
+    assert "ends in .csv or .parquet" in capsys.readouterr().err
 
 
 def test_predictions_to_the_standard_output(here, capsys):

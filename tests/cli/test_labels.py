@@ -104,6 +104,15 @@ def test_refusals(tmp_path, monkeypatch, capsys, words, sentence):
     assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fewer than two distinct rows")
+def test_a_class_of_one_row_is_named_as_the_reason(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = tickets(12).assign(urgent=["no"] * 11 + ["yes"])
+    table.to_csv("tickets.csv", index=False)
+    assert main(["labels", "tickets.csv", *ROLES, *MORE]) == 2
+    assert "a class has fewer than two distinct rows" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_compare_tests_on_rows_known_to_be_right(tmp_path):
     table = clinic().assign(checked=["yes", "no"] * 80)

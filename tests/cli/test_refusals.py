@@ -73,10 +73,19 @@ def test_a_constant_and_an_empty_target(capsys, folder):
     assert "name a target that varies" in refused(
         capsys, folder, "compare", "constant.csv", *ROLES
     )
-    changed(outcome=np.nan).to_csv("absent.csv", index=False)
-    assert "missing in every row" in refused(
-        capsys, folder, "compare", "absent.csv", *ROLES
-    )
+    for value in (np.nan, np.inf):
+        changed(outcome=value).to_csv("absent.csv", index=False)
+        said = refused(capsys, folder, "compare", "absent.csv", *ROLES)
+        assert "is missing or infinite in every row" in said
+
+
+@pytest.mark.parametrize("odd", [".", "0,5"])
+def test_a_target_of_numbers_written_as_text(capsys, folder, odd):
+    outcome = np.arange(160) / 9
+    changed(outcome=np.where(outcome < 1, odd, outcome)).to_csv("t.csv", index=False)
+    said = refused(capsys, folder, "compare", "t.csv", *ROLES)
+    assert f"'outcome' has numbers, but is text because of {odd!r}: write" in said
+    assert "add --missing" in said
 
 
 def test_a_class_smaller_than_the_folds(capsys, folder):
@@ -84,7 +93,19 @@ def test_a_class_smaller_than_the_folds(capsys, folder):
     table.loc[:2, "outcome"] = "rare"
     table.to_csv("rare.csv", index=False)
     said = refused(capsys, folder, "compare", "rare.csv", *ROLES)
-    assert "Class rare has 3 row(s), fewer than the 5 folds" in said
+    assert (
+        "Class rare has 3 rows, fewer than the 5 folds. Use fewer folds, or leave"
+        in said
+    )
+    # Two folds are the fewest, and one class is no target.
+    table["outcome"] = np.where(table.index < 1, "rare", "often")
+    table.to_csv("rare.csv", index=False)
+    said = refused(capsys, folder, "compare", "rare.csv", *ROLES, "--cv", "2")
+    assert "Class rare has 1 row, fewer than the 2 folds. Give at least two" in said
+    table["outcome"] = table["patient"]
+    table.drop(columns="patient").to_csv("rare.csv", index=False)
+    said = refused(capsys, folder, "columns", "rare.csv", "-t", "outcome")
+    assert "Every row has another class; give" in said
 
 
 def test_no_row_has_privileged_information(capsys, folder):
@@ -166,7 +187,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         (["compare", "-t", "outcome"], "without a FILE"),
         (
             ["compare", "table.csv", *ROLES, "--metric", "rocauc"],
-            "did you mean roc_auc",
+            "--metric: there is no score 'rocauc'; did you mean roc_auc",
         ),
         (["compare", "table.csv", *ROLES, "--metric", "r2"], "is for numbers"),
         (["compare", "table.csv", *ROLES, "-m", "svm-pluss"], "Did you mean svc-plus"),
@@ -262,7 +283,7 @@ def test_a_column_name_cannot_control_the_terminal(capsys, folder):
 def test_a_target_without_any_value_is_refused(capsys, folder):
     clinic().assign(outcome="").to_csv("empty.csv", index=False)
     said = refused(capsys, folder, "fit", "empty.csv", *ROLES)
-    assert "'outcome' is missing in every row" in said
+    assert "'outcome' is missing or infinite in every row" in said
 
 
 def test_few_whole_numbers_are_classes_and_the_way_out_is_named(capsys, folder):
@@ -271,7 +292,7 @@ def test_few_whole_numbers_are_classes_and_the_way_out_is_named(capsys, folder):
     changed(rating=rating, year=2024).to_csv("rated.csv", index=False)
     words = ["compare", "rated.csv", "-t", "rating", "-p", "*_week_20"]
     said = refused(capsys, folder, *words)
-    assert "Class 6 has 1 row(s), fewer than the 5 folds" in said
+    assert "Class 6 has 1 row, fewer than the 5 folds. Leave that class out" in said
     assert "with --task regression." in said
     said = refused(capsys, folder, *words, "--train-size", "40")
     # One row is too few at any size.

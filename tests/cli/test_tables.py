@@ -121,15 +121,17 @@ def test_infinite_values_count_as_missing_and_are_said(read, tmp_path):
     assert table.isna().to_numpy().sum() == 2
     said = "2 infinite values are taken as missing. "
     assert [note.startswith(said) for note in notes] == [True]
+    _, notes = read(written(tmp_path, "a,b\ninf,1\n2,3\n"), "a")
+    assert notes[0].startswith("1 infinite value is taken as missing.")
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "is empty"),
+        (b"", "is empty; give a file"),
         (b" \n\n ", "is empty"),
-        (b"a,b\n", "no rows"),
-        (b"just some words\nand more of them\n", "only one column"),
+        (b"a,b\n", "no rows; add"),
+        (b"just some words\nand more of them\n", "two columns or more"),
         (b"<html><body>a,b</body></html>", "as HTML and XML do"),
         (b"<!DOCTYPE html><p>a,b</p>", "as HTML and XML do"),
         (b'{"a": 1, "b": 2}', "one object per line is expected"),
@@ -140,8 +142,8 @@ def test_infinite_values_count_as_missing_and_are_said(read, tmp_path):
         (b"\xd0\xcf\x11\xe0 and then nothing of the kind", "damaged workbook"),
         (b"PAR1 and then nothing of the kind", "damaged Parquet"),
         (b"\x1f\x8b\x08broken", "damaged gzip"),
-        (b"a,b\n1,2\n3,4,5,6\n", "line 3"),
-        (b"a,b,a\n1,2,3\n", "two columns called 'a'"),
+        (b"a,b\n1,2\n3,4,5,6\n", "line 3.*Correct the file"),
+        (b"a,b,a\n1,2,3\n", "two columns called 'a'; rename"),
     ],
 )
 def test_what_is_not_a_table_is_refused_in_one_sentence(

@@ -456,7 +456,13 @@ def test_methods_of_one_family_share_what_they_are_without(data):
             "no standard error",
         ),
         ({"y": np.r_[np.inf, np.arange(119.0)]}, "infinity"),
-        ({"y": np.array(["b", "a"] * 59 + ["rare"] * 2)}, "Class rare has 2 row"),
+        (
+            {"y": np.array(["b", "a"] * 59 + ["rare"] * 2)},
+            "Class rare has 2 rows, fewer",
+        ),
+        ({"scoring": "acc"}, "scoring: .* did you mean accuracy"),
+        ({"scoring": "mse"}, "did you mean neg_mean_squared_error"),
+        ({"scoring": "f1_score"}, "did you mean f1"),
         ({"scoring": 3}, "neither the name of a score"),
     ],
 )

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import loguniform
+from sklearn.linear_model import LogisticRegression
 
 import lupi
 from lupi.base import PerFeature, SharedOver, TargetUnits
@@ -232,13 +233,24 @@ def test_members_of_a_family_are_the_same_model_without_privileged_information(
 
 def test_a_part_of_a_name_and_a_wrong_parameter_get_a_suggestion():
     data = make_mediator(40, random_state=0)
-    with pytest.raises(ValueError, match=r"Did you mean hedged-distillation\?"):
-        compare(data.data, data.target, data.privileged, methods="hedged")
+    found = r"Did you mean (hedged-distillation-classifier).*The methods are .*\1,"
+    for name in ("hedged", "hedgd", "hegded"):
+        with pytest.raises(ValueError, match=found):
+            compare(data.data, data.target, data.privileged, methods=name)
     wrong = Method(
         "mine", "classification", estimator=TaughtClassifier(), space={"alhpa": [1.0]}
     )
     with pytest.raises(ValueError, match=r"searches 'alhpa'.*did you mean 'alpha'\?"):
         compare(data.data, data.target, data.privileged, methods=wrong)
+    for own in ({"fixed": {"Cee": 1}}, {"space": {"C": [-1]}}):
+        mine = Method("mine", "classification", kind=lupi.SVCPlus, **own)
+        with pytest.raises(ValueError, match=r"mine: .*('Cee'|'C' parameter)"):
+            compare(data.data, data.target, data.privileged, methods=mine)
+    with pytest.raises(ValueError, match="student__C cannot be set: student of Hedged"):
+        lupi.HedgedDistillationClassifier().set_params(student__C=1)
+    student = {"student": LogisticRegression(), "student__C": 3.0}
+    model = lupi.HedgedDistillationClassifier().set_params(**student)
+    assert model.student.C == 3.0
 
 
 @pytest.mark.parametrize(
@@ -265,7 +277,9 @@ def test_names_are_found_and_suggested_for_the_task(name, classification, regres
             continue
         given = {"methods": name, "task": task, "cv": 2, "n_candidates": 1}
         if method.islower():
-            with pytest.raises(ValueError, match=rf"Did you mean [\w-]*{method}\?"):
+            with pytest.raises(
+                ValueError, match=rf"Did you mean [\w-]*{method}[\w-]*\?"
+            ):
                 compare(X, y[task], X, **given)
         else:
             kind = method.replace("…", "HedgedDistillation")

@@ -332,6 +332,12 @@ def test_a_column_that_is_the_target_is_named_and_left_out_first(task):
     assert "that this model does not get from X" not in str(result.verdict)
     assert result.next_steps() == [f"Leave same out: {said}."]
     assert f"{said} (a leak)" in render_html(result)
+    # A column of X that has it is found by its score.
+    known = compare(X.assign(same=2.0 * y), y, later[["other"]], **options)
+    assert not known.verdict.leak
+    assert "without X* is almost perfect: a column of X may" in str(known.verdict)
+    (step,) = known.next_steps()
+    assert step.startswith("Check the columns of X with column_scores")
     # Five values are that of both classes, or on one line, by chance.
     later["same"] = later["same"].where(later.index < 5)
     without = compare(X, y, later, **options)

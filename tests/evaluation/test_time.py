@@ -292,7 +292,7 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
     ("options", "message"),
     [
         ({"time": ["soon"] * 120}, "neither a number nor a date"),
-        ({"time": np.r_[np.nan, np.arange(119.0)]}, "1 rows have no time"),
+        ({"time": np.r_[np.nan, np.arange(119.0)]}, "1 row has no time"),
         ({"time": np.ones(120)}, "same in every row"),
         ({"time": np.arange(3)}, "3 values and X has 120 rows"),
         ({"outcome_time": np.arange(120)}, "without time"),

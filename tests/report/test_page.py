@@ -442,7 +442,7 @@ def test_the_share_of_false_positives_is_that_of_the_guide(kind, design):
     found = [float(share) for row in rows for share in re.findall(r"[\d.]+", row)]
     ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(found), max(found))))
     said = read(of_gains(splits={"kind": kind} | DAYS))
-    assert f"{ends} % of such tests are significant on either side" in said
+    assert f"significant at 5 %, in each direction, is {ends} % (measured" in said
     # Two windows of time have another variance, which was not measured.
     said = read(of_gains(splits={"kind": kind, "n_splits": 2} | DAYS))
     assert ("Where the true difference is zero" in said) == (kind != "time")
@@ -565,11 +565,11 @@ def test_every_size_has_the_words_of_its_own_test():
         "for the overlap of the splits with 90 training rows; higher is better." in said
     )
     assert "(they share no training rows) with 60 training rows and a t-test" in (said)
-    assert "3.1 to 5.5 % of such tests are significant" in said
+    assert "in each direction, is 3.1 to 5.5 %" in said
     labels = {"kind": "few labels", "n_train": 60.0, "labelled": 60}
     few = of_gains({"SVCPlus": 0.0}, splits=labels)
     said = read(at_full_size(few, of_gains({"SVCPlus": 0.0})))
-    shares = "3.0 to 4.0 % with 60 training rows and 5.0 % with 180 training rows of"
+    shares = "is 3.0 to 4.0 % with 60 training rows and 5.0 % with 180 training rows"
     assert shares in said
     assert "intervals, corrected for the overlap of the splits; higher" in said
 

@@ -803,7 +803,7 @@ def test_intervals_of_many_labelled_rows_keep_few_errors():
 def test_what_is_no_coverage(coverage):
     X, y, P, _ = draw()
     model = HedgedDistillationRegressor(n_repeats=1).fit(X, y, privileged=P)
-    with pytest.raises(ValueError, match=r"coverage=.* is not a probability"):
+    with pytest.raises(ValueError, match=r"coverage=.*above 0 and below 1"):
         model.predict_interval(X, coverage)
 
 

@@ -64,7 +64,7 @@ def _check_jobs(jobs: int) -> int:
 SHARED = (
     _file("file", f"{TABLES}."),
     _file("model", "A model saved by lupi."),
-    _option("--target -t COL", "The column to predict. Required."),
+    _option("--target -t COL", "The column to predict; required with a FILE."),
     _option(
         f"--privileged -p COLS{LIST}",
         "Columns known for training rows only: names, globs (cd4*) and ranges "
@@ -113,7 +113,7 @@ SHARED = (
         -1,
         callback=_check_jobs,
     ),
-    _option("--force", "Replace the result of an older run."),
+    _option("--force", "Replace an older result or file of the same name."),
 )
 
 
@@ -243,8 +243,8 @@ def command(names: str, *own: Parameter) -> Callable[[Run], Run]:
     ),
     _option(
         "--labelled N",
-        "Number of training rows with an outcome; others are used without. With "
-        "--group, whole groups are drawn: N rows or more.",
+        "Number of training rows with an outcome; other training rows are used without "
+        "theirs. With --group, whole groups are drawn: N rows or more.",
         min=2,
     ),
     _option(
@@ -339,7 +339,10 @@ def fit(asked: dict[str, Any]) -> None:
     _option(f"--keep COLS{LIST}", "Columns to copy, such as identifiers."),
 )
 def predict(asked: dict[str, Any]) -> None:
-    """Predict with a saved model; the privileged columns are not needed."""
+    """Predict with a saved model; the privileged columns are not needed.
+
+    Values that mean missing are those of the training, which the model has.
+    """
     from lupi.cli._commands import run_predict
 
     run_predict(**asked)

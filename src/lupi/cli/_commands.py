@@ -22,14 +22,13 @@ from sklearn.pipeline import Pipeline
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import load_with_details, model_file
-from lupi._words import listed, listed_columns, number, percent
+from lupi._words import counted, listed, listed_columns, number, percent
 from lupi.base._metadata import last_step
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
     PlainConsole,
     Request,
-    check_metric,
     collected_warnings,
     command_words,
     drift_notes,
@@ -53,6 +52,7 @@ from lupi.evaluation._measures import (
     SORTED,
     USELESS,
     WRITTEN,
+    number_recipe,
 )
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import (
@@ -60,6 +60,7 @@ from lupi.evaluation._order import (
     numbers_rows,
     ordered_columns,
     times_of_rows,
+    times_rows,
     unordered_words,
 )
 from lupi.evaluation._scoring import metric_name
@@ -72,7 +73,7 @@ COVERAGE = 0.9
 WIDE = 76
 # The chart of the rates of wrong labels.
 WIDTH_OF_BAR, MOST_GROUPS = 24, 60
-CHARTS = (".svg", ".png", ".pdf")
+CHARTS, PARQUET = (".svg", ".png", ".pdf"), (".parquet", ".pq")
 # Columns shown by `lupi columns`; its file has all.
 MOST_SHOWN = 60
 # The classifier or the regressor, depending on the task.
@@ -97,7 +98,7 @@ def run_columns(
         scores = column_scores(
             pd.concat([data.X, data.privileged], axis=1),
             data.y,
-            scoring=check_metric(metric),
+            scoring=metric,
             groups=data.groups,
             task=data.task,
             random_state=seed,
@@ -177,8 +178,14 @@ def _show_next_command(
     console: PlainConsole, request: Request, data: InputTable, scores: pd.DataFrame
 ) -> None:
     """Print the suspicious columns and the next command."""
+    known = dict(columns_of(data.X, list(data.X)))
+    columns = known | dict(columns_of(data.privileged, data.details["privileged"]))
+    dates = scores.loc[scores["note"].isin(DATES), "column"]
+    of_rows = [n for n in dates if columns[n].notna().all()]
+    of_rows = [n for n in of_rows if times_rows(n, columns[n])]
     # A trend in time is not known later.
-    useful = ~scores["note"].isin((*USELESS, *SORTED, GROUPS, *DATES))
+    useful = ~scores["note"].isin((*USELESS, *SORTED, GROUPS))
+    useful &= ~scores["column"].isin(of_rows)
     found = scores[scores["suspicious"] & useful]
     marked = found["column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
@@ -198,10 +205,11 @@ def _show_next_command(
         )
         console.print(said)
     else:
-        other = "other " * bool(scores["suspicious"].any())
+        lines = scores[scores["suspicious"]].to_dict("records")
+        named = listed((f"{each['column']} ({each['note']})" for each in lines), most=4)
         console.say(
-            f"No {other}column is suspicious. Give the columns that are known only "
-            "later as privileged."
+            f"{f'Apart from {named}, no' if lines else 'No'} column is suspicious. "
+            "Give the columns that are known only later as privileged."
         )
     values = _missing_values(console, data, scores)
     written = scores.loc[scores["note"] == WRITTEN, "column"]
@@ -209,9 +217,10 @@ def _show_next_command(
         has = "has" if len(written) == 1 else "have"
         console.say(
             f"{listed_columns(written, most=4)} {has} numbers written as text, which "
-            "are used as text. Write them as numbers first, $1,234.50 for example by "
-            'table["price"].str.replace(r"[$,]", "", regex=True).astype(float).'
+            "are used as text. Write them as numbers first, in Python:"
         )
+        for name in written.head(MOST_NOTES):
+            console.say(f"    {number_recipe(columns[name])}", in_one_line=True)
     limits = scores.loc[scores["note"].str.startswith(LIMITS), "column"]
     if len(limits):
         console.say(
@@ -220,8 +229,6 @@ def _show_next_command(
         )
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
-    known = dict(columns_of(data.X, list(data.X)))
-    columns = known | dict(columns_of(data.privileged, data.details["privileged"]))
     sorting = {name: columns[name] for name in ordered_columns(columns)[1]}
     times, by_number, unordered = times_of_rows(known, sorting if drifts else {})
     # Numbers of the rows, with gaps, unless they may be times that matter.
@@ -232,7 +239,7 @@ def _show_next_command(
     asked = replace(
         request,
         target=data.target,
-        privileged=[] if request.privileged_file else marked,
+        privileged=[name for name in marked if name in known],
         drop=[*request.drop, *useless.head(8), *([] if drifts else gaps), *groups[1:]],
         group=next(iter(groups), None),
         missing=[*request.missing, *values],
@@ -244,6 +251,11 @@ def _show_next_command(
         for each in ([asked, alone] if groups else [asked])
     ]
     asked = next(filter(_can_compare, [*requests, asked, alone]), asked)
+    if asked.time:
+        console.say(
+            f"{asked.time} has times of the rows, by their order or its name: --time "
+            "trains on the past and tests on the future."
+        )
     if groups and not request.group:
         instead = f" instead of --time {asked.time}" * (asked.time is not None)
         console.say(
@@ -251,7 +263,7 @@ def _show_next_command(
             f"{shlex.quote(groups[0])}{'' if asked.group else instead} never trains "
             "and tests on rows of the same one."
         )
-    if unordered:
+    if unordered := [name for name in unordered if name not in marked]:
         console.say(unordered_words(unordered))
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, *SORTED)), "column"]
@@ -268,7 +280,8 @@ def _show_next_command(
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     elif asked.privileged:
         names = listed_columns(asked.privileged, most=4)
-        console.say(f"If {names} {'is' if one else 'are'} known later:")
+        are = "is" if len(asked.privileged) == 1 else "are"
+        console.say(f"If {names} {are} known later:")
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
     console.say(command, label="\nnext   ", in_one_line=True)
 
@@ -285,9 +298,11 @@ def _missing_values(
         changed: list[str] = []
         without_values(table, [str(value)], changed)
         if not (value.lstrip("-").isdigit() or value.lower() in MISSING_WORDS):
+            option = shlex.quote(f"--missing={value}")
             console.say(
-                f"If “{value}” means no value in {listed_columns(own.index, most=4)}, "
-                f"add --missing {shlex.quote(value)}."
+                f"“{value}” may stand for no value in "
+                f"{listed_columns(own.index, most=4)}, or be a result: if it means no "
+                f"value, add {option} to the command."
             )
             continue
         if len(changed) == len(own):
@@ -338,10 +353,10 @@ def run_fit(
     notes = [*data.notes, *said]
     if not data.has_y.all():
         missing = "is empty" + " or means missing" * bool(data.missing)
+        unknown = counted((~data.has_y).sum(), "rows have", len(data.y))
         notes.append(
-            f"{int((~data.has_y).sum()):,} of {len(data.y):,} rows have no outcome "
-            f"(the cell of {data.target!r} {missing}): {without_y:,} of them are "
-            f"training rows of {name}."
+            f"{unknown} no outcome (the cell of {data.target!r} {missing}); training "
+            f"rows of {name} without an outcome: {without_y:,}."
         )
     prepare_file(out, force=force)
     console.notes(notes)
@@ -351,7 +366,7 @@ def run_fit(
     ):
         model = study.final_estimator(name, arm, refit=True)
     console.notes(said)
-    details = data.details | training_details(name, arm, rows)
+    details = data.details | training_details(model, data.X, name, arm, rows)
     write_atomically(out, model_file(model, details))
     console.say(
         f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
@@ -365,6 +380,11 @@ def run_predict(
 ) -> None:
     """Write one prediction per row of the file."""
     to_pipe = str(out) == "-"
+    if out.suffix.lower() not in ("", ".csv", *PARQUET):
+        raise InputError(
+            f"--out {out}: predictions are written as CSV or Parquet; give a name that "
+            "ends in .csv or .parquet."
+        )
     console = PlainConsole(stderr=to_pipe)
     found, details, notes = _read_model(model)
     table, kept, more = _read_rows(file, keep or [])
@@ -383,14 +403,15 @@ def run_predict(
         drift = drift_notes(X, details.get("schema"))
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
-        more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
+        others = counted(len(drift) - MOST_NOTES, "others of this kind are")
+        more.append(f"{others} not shown.")
     more += _never_predicted(found, predictions)
     measured = details.get("comparison")
     measured = measured if isinstance(measured, dict) else {}
     said = (measured.get(name) for name in ("below", "calibration"))
     more += [str(words) for words in said if words]
     written = pd.concat([kept, predictions], axis=1)
-    in_parquet = not to_pipe and out.suffix.lower() in (".parquet", ".pq")
+    in_parquet = out.suffix.lower() in PARQUET
     changed = kept.notna() & (kept != neutral(kept).set_axis(kept.columns, axis=1))
     if changed.any(axis=None) and not in_parquet:
         more.append(
@@ -585,9 +606,9 @@ def run_labels(
     _write_chart(found.rates, chart)
     write_atomically(out, to_csv(listed))
     console.say(
-        f"{len(wrong):,} of {len(found.labels):,} labels are wrong with a "
-        f"probability above {threshold:g}; expected are "
-        f"{found.labels['probability'].sum():,.0f} wrong labels."
+        f"{counted(len(wrong), 'labels are', len(found.labels))} wrong with a "
+        f"probability above {threshold:g}; the expected number of wrong labels is "
+        f"{found.labels['probability'].sum():,.0f}."
     )
     console.say(str(out), label="labels")
     console.say(str(chart), label="chart")
@@ -734,6 +755,10 @@ def _card_sections(
         parts.append("\n".join(f"- {note}" for note in measured.get("notes", ())))
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
+    rows, pieces = details.get("rows_inside", 0), details.get("pieces_inside", 0)
+    if rows or pieces:
+        held = f"{rows:,} training rows of X and {pieces:,} pieces of words of text"
+        limits.append(f"Whoever has the file can read {held} in it.")
     if intervals:
         limits.append(_coverage_words(measured or {}))
     return {
@@ -783,7 +808,7 @@ def show_methods() -> None:
             about = Text(method.summary.replace("`", ""))
             if method.needs != "privileged":
                 about.append(f" Needs {method.needs}.")
-            about.append(f" {method.paper}.", style="dim")
+            about.append(f" {method.paper}.".replace("\\", ""), style="dim")
             console.print(name)
             console.print(Padding(about, (0, 0, 0, 4)))
     console.say(

@@ -23,7 +23,7 @@ from rich.text import Text
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import model_file
-from lupi._words import listed
+from lupi._words import counted, listed
 from lupi.cli import InputError, Interrupted
 from lupi.cli._io import (
     WIDE,
@@ -122,7 +122,8 @@ def run_compare(
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = PlainConsole()
     _show_data(console, data, study)
-    said += [f"{kept} pieces of an interrupted run are kept."] * bool(kept)
+    pieces = counted(kept, "pieces of an interrupted run are")
+    said += [f"{pieces} kept."] * bool(kept)
     console.notes(said)
     try:
         comparison = run(study, checkpoint=out / CHECKPOINT, n_jobs=jobs)
@@ -206,7 +207,8 @@ def _best_model(
     assert comparison.study is not None
     method, arm = comparison.choice
     rows = comparison.study.final_rows(method, arm)
-    trained = training_details(method, arm, rows)
+    X = comparison.study.X
+    trained = training_details(model, X, method, arm, rows)
     measured = to_plain(_measured(comparison, method))
     try:
         words = {"model": wording.model_words(comparison), "comparison": measured}

@@ -18,21 +18,21 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
-from sklearn.metrics import get_scorer_names
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
-from lupi._words import listed, percent, printable
+from lupi._persistence import parts_of, without_privileged
+from lupi._words import counted, listed, percent, printable
 from lupi.base import missing_targets
-from lupi.base._rows import with_iso_date
+from lupi.base._rows import dense, with_iso_date
 from lupi.cli import InputError
 from lupi.cli._tables import (
     column_named,
-    nearest,
     read_table,
     resolve_columns,
     target_values,
 )
+from lupi.evaluation._measures import mostly_numbers
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import is_text
 from lupi.evaluation._prepare import TrainingRows
@@ -278,7 +278,8 @@ def without_values(
                 column = as_numbers
         table[name] = column
         if notes is not None:
-            notes.append(f"{int(found.sum())} values of {name} are taken as missing.")
+            said = counted(int(found.sum()), f"values of {name} are")
+            notes.append(f"{said} taken as missing.")
     return table
 
 
@@ -289,7 +290,8 @@ def _read_task(
     name, values = outcomes.name, outcomes.unique()
     if outcomes.empty:
         raise InputError(
-            f"The target {name!r} is missing in every row; name another column."
+            f"The target {name!r} is missing or infinite in every row; name another "
+            "column."
         )
     task = asked or read_task(target_values(outcomes), methods)
     if len(values) == 1:
@@ -298,6 +300,14 @@ def _read_task(
             "varies."
         )
     numeric = pd.api.types.is_numeric_dtype(outcomes)
+    many = asked is None and not numeric and len(values) > MOST_UNSURE
+    if many and mostly_numbers(outcomes) is not None:
+        odd = outcomes[pd.to_numeric(outcomes, errors="coerce").isna()].unique()
+        raise InputError(
+            f"The target {name!r} has numbers, but is text because of "
+            f"{listed(map(repr, odd), most=3)}: write numbers there, or add --missing "
+            "with the values that mean no outcome. Classes need --task classification."
+        )
     if task == "regression" and not numeric:
         raise InputError(
             f"The target {name!r} has text such as {str(values[0])!r}; regression "
@@ -331,7 +341,6 @@ def _check_values(table: pd.DataFrame) -> None:
 @refusing(ValueError)
 def plan_study(data: InputTable, methods: list[str], options: dict[str, Any]) -> Study:
     """Check all arguments and return the study of some methods."""
-    check_metric(options.get("scoring"))
     return plan(
         data.X,
         pd.Series(data.y, name=data.target),
@@ -346,15 +355,6 @@ def plan_study(data: InputTable, methods: list[str], options: dict[str, Any]) ->
     )
 
 
-def check_metric(name: str | None) -> str | None:
-    """Return the name of a score after checking that scikit-learn has it."""
-    if name is None or name in get_scorer_names():
-        return name
-    near = nearest(name, get_scorer_names())
-    hint = f"did you mean {near}?" if near else "try roc_auc, accuracy, f1 or r2."
-    raise InputError(f"--metric: there is no score {name!r}; {hint}")
-
-
 def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     lacking = int(table.isna().all(axis=1).sum())
     if lacking == len(table):
@@ -363,10 +363,9 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
             "every row; name columns that have values."
         )
     if lacking:
-        rows = "rows have" if lacking > 1 else "rows has"
         notes.append(
-            f"{lacking} of {len(table)} {rows} no privileged information; used "
-            "without it if they have an outcome."
+            f"{counted(lacking, 'rows have', len(table))} no privileged information; "
+            "used without it where there is an outcome."
         )
     return table
 
@@ -374,8 +373,8 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 def _groups(column: pd.Series) -> np.ndarray:
     if column.isna().any():
         raise InputError(
-            f"--group {column.name}: {int(column.isna().sum())} rows have no group; "
-            "fill these cells, or name another column."
+            f"--group {column.name}: {counted(column.isna().sum(), 'rows have')} no "
+            "group; fill these cells, or name another column."
         )
     if column.nunique() < 2:
         raise InputError(
@@ -439,7 +438,8 @@ def _join(
         )
     unused = int((~theirs[known].isin(ours)).sum())
     if unused:
-        notes.append(f"{unused} rows of {later_file} have no row in {file}; left out.")
+        said = counted(unused, f"rows of {later_file} have")
+        notes.append(f"{said} no row in {file}; left out.")
     source = later_file.name.rpartition("::")[2]
     source = source.partition(".")[0] or source
     names = {
@@ -539,7 +539,7 @@ def _with_iso_dates(column: pd.Series) -> pd.Series:
 def drift_notes(X: pd.DataFrame, schema: Any) -> list[str]:
     """Return notes on values that are missing, far away or new, unlike in training."""
     return [
-        f"{number:,} of {len(X):,} rows have {said}."
+        f"{counted(number, 'rows have', len(X))} {said}."
         for name, column in X.items()
         if name in (schema or {})
         for number, said in _drift(column, schema[name])
@@ -582,9 +582,19 @@ def _drift(column: pd.Series, known: Mapping[str, Any]) -> Iterator[tuple[int, s
     yield int(far.sum()), f"values outside of the training range of {name} ({shown})"
 
 
-def training_details(method: str, arm: str, rows: TrainingRows) -> dict[str, Any]:
-    """Return how a model was trained, for its file."""
+def training_details(
+    model: Any, X: pd.DataFrame, method: str, arm: str, rows: TrainingRows
+) -> dict[str, Any]:
+    """Return how a model was trained, and what it holds of X, for its file."""
+    parts = list(parts_of(without_privileged(model)))
+    known, *tables = (
+        {row.tobytes() for row in table.astype(np.float32) + 0}
+        for table in [dense(model[:-1].transform(X)), *parts]
+        if isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind == "f"
+    )
     return {
+        "rows_inside": max((len(own) for own in tables if own <= known), default=0),
+        "pieces_inside": sum(len(getattr(each, "vocabulary_", ())) for each in parts),
         "method": method,
         "with_privileged": arm == "with",
         "n_outcomes": rows.n_labelled,

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lupi._optional import optional, require
-from lupi._words import listed
+from lupi._words import counted, listed
 from lupi.cli import InputError
 
 if TYPE_CHECKING:
@@ -71,11 +71,11 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     ]
     if len(names) < 2:
         raise InputError(
-            f"{path} has {len(names)} column(s); a target, a feature and a "
-            "privileged column are needed."
+            f"{path} has {'one column' if names else 'no columns'}; a target, a "
+            "feature and a privileged column are needed."
         )
     if len(table) == 0:
-        raise InputError(f"{path} has column names but no rows.")
+        raise InputError(f"{path} has column names but no rows; add rows to it.")
     for each in names:
         if not isinstance(each, str):
             raise InputError(
@@ -112,7 +112,7 @@ def _read_bytes(path: Path) -> bytes:
         with _reading(f"{path} is a damaged gzip file", OSError, EOFError):
             data = gzip.decompress(data)
     if not data.strip():
-        raise InputError(f"{path} is empty.")
+        raise InputError(f"{path} is empty; give a file with a header and rows.")
     return data
 
 
@@ -166,12 +166,15 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
     names = found[separator]
     if len(names) < 2:
         raise InputError(
-            f"{path} is not a table: its first line has no comma, semicolon, tab or "
-            "bar, so there is only one column."
+            f"{path} is not a table: it is text (no Parquet file or workbook), and its "
+            "first line has no comma, semicolon, tab or bar between names of columns. "
+            "Give a file with two columns or more."
         )
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
-        raise InputError(f"{path} has two columns called {repeated[0]!r}.")
+        raise InputError(
+            f"{path} has two columns called {repeated[0]!r}; rename one of them."
+        )
     try:
         # Spreadsheets that write a decimal comma separate by semicolons.
         return pd.read_csv(
@@ -185,7 +188,10 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise InputError(f"{path} is not a table: {reason}") from None
+        raise InputError(
+            f"{path} is not a table: {reason.rstrip('.')}. Correct the file: every "
+            "line needs as many cells as the first one."
+        ) from None
 
 
 def _split_name(path: Path) -> tuple[Path, str | None]:
@@ -317,7 +323,8 @@ def _tidy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if infinite.any():
         table = table.copy()
         table[numbers] = table[numbers].replace([np.inf, -np.inf], np.nan)
-        notes.append(f"{int(infinite.sum())} infinite values are taken as missing.")
+        said = counted(int(infinite.sum()), "infinite values are")
+        notes.append(f"{said} taken as missing.")
     return table
 
 

@@ -293,13 +293,13 @@ def _column_type(column: pd.Series) -> str:
         return "date"
     if flags or n_values <= MOST_CATEGORIES:
         return "category"
-    if _mostly_numbers(values) is not None:
+    if mostly_numbers(values) is not None:
         return NUMBERS
     spaced = values.astype(str).str.contains(r"\s").any()
     return "identifier" if n_values == len(values) and not spaced else "text"
 
 
-def _mostly_numbers(values: pd.Series) -> str | None:
+def mostly_numbers(values: pd.Series) -> str | None:
     """Return a note on text that is mostly numbers of one unit; None on other text."""
     words = values.astype(str).str.strip()
     plain, units = pd.to_numeric(words, errors="coerce").notna(), _units(words)
@@ -310,6 +310,28 @@ def _mostly_numbers(values: pd.Series) -> str | None:
     if len(limits):
         return f"{LIMITS} {limits.iloc[0]}"
     return WRITTEN if units[~plain].notna().any() else ""
+
+
+def number_recipe(column: pd.Series) -> str:
+    """Return code that makes numbers of text, in which other units are an error."""
+    text = column.dropna().astype(str).str.strip()
+    units = _units(text)
+    unit = next(iter(units[units.fillna("") != ""].mode()), "")
+    text = text[units.isin(["", unit])]
+    words = text.str.removesuffix(unit)
+    # A comma before three digits can be that of thousands, as in 1,234.
+    decimal = r"\d[.'’\s]\d.*,|\b0,|,(?!\d{3}(?!\d))"
+    comma = bool(words.str.contains(decimal).any())
+    kept = {*"0123456789+-−", "," if comma else "."}
+    marks = "".join(sorted(x for x in {*"".join(words)} - kept if not x.isspace()))
+    removed = rf"[{marks}\s]" + rf"|{re.escape(unit)}\s*$" * bool(unit)
+    code, shown = f"table[{column.name!r}].astype(str)", max(text, key=len)
+    made = shown
+    signs = [("−", "-")] * bool(words.str.contains("−").any())
+    for old, new in [(removed, ""), *signs, *[(",", ".")] * comma]:
+        code += f'.str.replace(r"{old}", "{new}", regex=True)'
+        made = re.sub(old, new, made)
+    return f"{code}.astype(float)  # “{shown}” is {made}"
 
 
 def _units(words: pd.Series) -> pd.Series:
@@ -333,7 +355,7 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     dated = kind == "number" and is_date(column.name, column)
     if kind == "date" or (dated and values.min() > LAST_YEAR):
         return DATES[0]
-    if kind in ("category", NUMBERS) and (said := _mostly_numbers(values)):
+    if kind in ("category", NUMBERS) and (said := mostly_numbers(values)):
         return said
     unique = kind == "identifier"
     if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
@@ -394,7 +416,7 @@ def group_columns(table: pd.DataFrame, kinds: Sequence[str] | None = None) -> li
         pairs = (pd.DataFrame({"group": column, "time": time}) for time in times)
         apart = any(not pair.duplicated().any() for pair in pairs)
         group = int(named) + int(runs) + int(apart) > 1
-        return group and _mostly_numbers(column) is None
+        return group and mostly_numbers(column) is None
 
     columns = zip(table.items(), kinds, strict=True)
     return [name for (name, column), kind in columns if identifies(column, kind)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pkgutil import resolve_name
@@ -189,15 +189,16 @@ class Method:
         return (kind.__doc__ or "").strip().partition("\n")[0]
 
     def check_space(self) -> None:
-        """Raise an error for a parameter to search that the estimator does not have.
+        """Raise an error for parameters that the estimator does not have or refuses.
 
         Raises
         ------
         ValueError
-            With the nearest name.
+            With the nearest name, or with the value.
         """
-        known = list(self.build().get_params())
-        for name in (*self.space, *self.privileged_space):
+        model = _named(self, self.build)
+        known = list(model.get_params())
+        for name, values in (*self.space.items(), *self.privileged_space.items()):
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"it has {known}."
@@ -205,6 +206,11 @@ class Method:
                     f"{self.name} searches {name!r}, which its estimator does not "
                     f"have; {hint}"
                 )
+            checked = hasattr(model, "_parameter_constraints")
+            for value in values if checked and isinstance(values, list) else ():
+                if not isinstance(value, PerFeature | SharedOver | TargetUnits):
+                    changed = clone(model).set_params(**{name: value})
+                    _named(self, changed._validate_params)
 
     def build(self) -> BaseEstimator:
         """Return a fresh, unfitted estimator.
@@ -225,6 +231,14 @@ class Method:
             is_estimator = isinstance(value, BaseEstimator)
             model.set_params(**{name: clone(value) if is_estimator else value})
         return model
+
+
+def _named(method: Method, call: Callable[[], Any]) -> Any:
+    """Return the result of a call; its error has the name of the method."""
+    try:
+        return call()
+    except ValueError as error:
+        raise ValueError(f"{method.name}: {error}") from error
 
 
 @cache
@@ -285,11 +299,16 @@ def find_method(name: str, task: Task = "classification") -> Method:
         short = method.name.removesuffix(ending)
         if {_letters(method.name), _letters(short)} & given:
             return method
-        known += [_kebab(short), method.kebab, method.name]
-    near = [each for each in known if name and name.lower() in each]
+        known += [(each, method.kebab) for each in (_kebab(short), method.kebab)]
+        known.append((method.name, method.kebab))
+    names = dict(reversed(known))
+    near = [each for each, _ in known if name and name.lower() in each]
     typed = name.replace("svm", machine)
-    near = near or difflib.get_close_matches(typed, known, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    near = near or difflib.get_close_matches(typed, names, n=1, cutoff=0.5)
+    if not near:
+        names = {each[: len(typed)]: kebab for each, kebab in reversed(known)}
+        near = difflib.get_close_matches(typed, names, n=1)
+    hint = f" Did you mean {names[near[0]]}?" if near else ""
     listed = ", ".join(method.kebab for method in all_methods() if method.comparable)
     raise ValueError(f"There is no method {name!r}.{hint} The methods are {listed}.")
 

@@ -146,10 +146,10 @@ def is_date(name: Any, column: pd.Series) -> bool:
     if YEAR.fullmatch(str(name)):
         return values.nunique() > 1
     calendar = values.between(FIRST_YEAR, LAST_YEAR).all()
-    return bool(YEAR.search(str(name)) and calendar and _times_rows(name, column))
+    return bool(YEAR.search(str(name)) and calendar and times_rows(name, column))
 
 
-def _times_rows(name: Any, column: pd.Series) -> bool:
+def times_rows(name: Any, column: pd.Series) -> bool:
     """Return whether dates or years are times of the rows, by their name or order.
 
     Others, such as dates of birth and years of construction, are features.
@@ -182,7 +182,7 @@ def times_of_rows(
         return not _in_order(columns[name]), start, -len(np.unique(times))
 
     dates = [name for name, column in columns.items() if is_date(name, column)]
-    unordered = [name for name in dates if not _times_rows(name, columns[name])]
+    unordered = [name for name in dates if not times_rows(name, columns[name])]
     complete = [name for name in columns if columns[name].notna().all()]
     found = [name for name in dates if name in complete and name not in unordered]
     times = [name for name, column in sorting.items() if _may_be_time(name, column)]

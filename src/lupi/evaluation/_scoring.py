@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -65,6 +66,14 @@ METRIC_NAMES = {
     "neg_mean_squared_error": "negative mean squared error",
     "neg_root_mean_squared_error": "negative root mean squared error",
     "neg_mean_absolute_error": "negative mean absolute error",
+}
+# What people call scores, where the nearest name of scikit-learn is another one.
+SHORT_NAMES = {
+    "acc": "accuracy",
+    "auc": "roc_auc",
+    "mse": "neg_mean_squared_error",
+    "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
 }
 # Of two classes, as in scikit-learn. Decision values of more classes rank the classes
 # of a row, not the rows: there probabilities come first.
@@ -138,8 +147,21 @@ def design_for(scoring: str, design: Design) -> Design:
     return replace(design, bounds=score_bounds(scoring), share=share)
 
 
+def check_score_name(name: Any) -> None:
+    """Raise an error that suggests a name for one that scikit-learn does not have."""
+    names = get_scorer_names()
+    if not isinstance(name, str) or name in names:
+        return
+    short = name.lower().removesuffix("_score")
+    near = [SHORT_NAMES[short]] if short in SHORT_NAMES else []
+    near = near or difflib.get_close_matches(short, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else "try roc_auc, accuracy, f1 or r2."
+    raise ValueError(f"{argument('scoring')}: there is no score {name!r}; {hint}")
+
+
 def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
     """Return the scorer of a name; a score of one class is that of the last of two."""
+    check_score_name(name)
     classes = np.unique(y)
     if task == "classification" and name == "roc_auc_ovr":
         return make_scorer(

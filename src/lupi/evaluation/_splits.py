@@ -308,10 +308,14 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     few = counts < n_folds
     if few.any():
         rare, have = classes[few], "have" if few.sum() > 1 else "has"
+        rows = "rows" if counts[few].max() > 1 else "row"
+        ways = ["use fewer folds"] * bool(counts.min() > 1)
+        ways += [classes_left_out(rare.tolist())] * bool((~few).sum() > 1)
+        how = ", or ".join(ways or ["give at least two rows of every class"])
         raise ValueError(
             f"C{_classes(rare)[1:]} {have} {listed(np.unique(counts[few]), 'or')} "
-            f"row(s), fewer than the {n_folds} folds. Use fewer folds, or "
-            f"{classes_left_out(rare.tolist())}{advice_on_task(classes)}."
+            f"{rows}, fewer than the {n_folds} folds. {how[0].upper()}{how[1:]}"
+            f"{advice_on_task(classes)}."
         )
 
 
@@ -663,8 +667,10 @@ def inner_splits(rows: Rows, n_folds: int, seed: int) -> Pairs:
         if strata is not None:
             splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     elif strata is not None:
-        rarest = np.unique(strata, return_counts=True)[1].min()
-        n_folds = max(2, min(n_folds, rarest))
+        counts = np.unique(strata, return_counts=True)[1]
+        if counts.max() == 1:
+            raise ValueError("Every row has another class; give classes of more rows.")
+        n_folds = max(2, min(n_folds, counts.min()))
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:
         n_folds = max(2, min(n_folds, number))

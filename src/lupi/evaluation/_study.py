@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
-from lupi._words import argument, percent
+from lupi._words import argument, counted, percent
 from lupi.base import read_target, uses_unlabelled
 from lupi.base._metadata import fit_with, seeded
 from lupi.base._rows import aligned, is_data_frame, read_groups, take_rows
@@ -56,6 +56,7 @@ from lupi.evaluation._running import fingerprint
 from lupi.evaluation._scoring import (
     AVERAGE_PRECISION,
     best_score,
+    check_score_name,
     choose_scorer,
     constant_model,
     design_for,
@@ -642,7 +643,7 @@ class Study:
                 n_classes = 2 if rows.strata is None else len(np.unique(rows.strata))
                 if rows.number < 2 or n_classes < 2:
                     raise ValueError(
-                        f"{int(clean.sum())} rows are known to be right by "
+                        f"{counted(clean.sum(), 'rows are')} known to be right by "
                         f"{argument('test_quality')}, too few: a split has "
                         f"{rows.number} of them as test rows, or a single class. Check "
                         "more rows, or use fewer splits."
@@ -832,6 +833,7 @@ def plan(
     Without ``privileged`` the study can only give the final estimator of a method
     without X*.
     """
+    check_score_name(scoring)
     target_name = str(getattr(y, "name", None) or "y")
     X, methods = as_table(X, "X"), as_list(methods)
     n_rows = X.shape[0]
@@ -1018,8 +1020,8 @@ def _read_times(
     missing = int(np.isnan(times).sum())
     if missing:
         raise ValueError(
-            f"{argument('time')}: {missing} rows have no time; fill these cells, or "
-            "leave the rows out."
+            f"{argument('time')}: {counted(missing, 'rows have')} no time; fill these "
+            "cells, or leave them out."
         )
     if np.ptp(times) == 0:
         raise ValueError(

@@ -64,6 +64,10 @@ ALMOST_PERFECT = (
     f"Careful: the oracle{HAS_X} is almost perfect: X* may contain the target itself "
     "(a leak)."
 )
+KNOWN_FROM_X = (
+    "Careful: the model without X* is almost perfect: a column of X may contain the "
+    "target itself (a leak)."
+)
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
 # Differences below this are not visible in scores of three decimals.
@@ -270,6 +274,14 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
     if optimum == 0:
         return abs(oracle) <= PERFECT * abs(without)
     return optimum - oracle <= PERFECT < optimum - without
+
+
+def _known_from_x(summary: pd.DataFrame, settings: Mapping[str, Any]) -> bool:
+    """Return whether a model without X* is almost perfect, and a constant is not."""
+    constant, best = settings.get("constant"), settings["optimum"]
+    if constant is None:
+        return False
+    return any(_is_leak(score, constant, best) for score in summary["without"])
 
 
 def loses_shuffled(line: Mapping[str, Any]) -> bool:
@@ -541,6 +553,7 @@ def judge(
     used = scores[method].n_unlabelled > 0
     sentence += f" Measured on {measured_words(settings['splits'], left_out, used)}."
     notes = [_leak_words(settings)] * leak
+    notes += [KNOWN_FROM_X] * _known_from_x(summary, settings)
     notes += [*_far_words(scores), *_near_constant(scores, settings)]
     notes += [*_few_splits(best, scores[method], settings), *about_data(settings)]
     if best["fails"] and kind != NO_EVIDENCE:
@@ -900,6 +913,9 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     def either(option: str, call: str) -> str:
         return option if command_line else call
 
+    if _known_from_x(comparison.summary, settings):
+        how = either("lupi columns", "column_scores")
+        return [f"Check the columns of X with {how}: one may contain the target."]
     # No model is shown to be better than a constant prediction.
     useless = [bool(_over_constant(own).max() <= 0) for own in sizes]
     steps = []

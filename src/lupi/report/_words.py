@@ -64,8 +64,8 @@ GAIN_WORDS = {
         "these differences as well"
     ),
     "p": (
-        "one-sided, of a gain, the largest of these differences: at most 0.05 where "
-        "the 90 % interval is above zero"
+        "the largest of the three one-sided p-values of these differences; it is at "
+        "most 0.05 where the 90 % interval is above zero"
     ),
     "gap closed": (
         "the gain as a share of the possible gain, “oracle” minus “without X*”; shown "
@@ -545,8 +545,9 @@ def test_words(comparison: Comparison) -> str:
     said = f"{tests}."
     if often:
         said += (
-            f" Where the true difference is zero, {often} of such tests are "
-            "significant on either side (measured; see the guide to evaluation)."
+            " Where the true difference is zero, the share of one-sided tests that are "
+            f"significant at 5 %, in each direction, is {often} (measured; see the "
+            "guide to evaluation)."
         )
     return said
 

@@ -769,8 +769,8 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         is_number = isinstance(coverage, Real) and not isinstance(coverage, bool)
         if not is_number or not 0 < coverage < 1:
             raise ValueError(
-                f"coverage={coverage!r} is not a probability. Give a number between 0 "
-                "and 1, such as 0.9."
+                f"coverage={coverage!r}: give a number above 0 and below 1, such as "
+                "0.9."
             )
         values = self.predict(X)
         if not hasattr(self, "errors_"):

@@ -929,7 +929,13 @@ None, default=None
     def _noise_design(self, privileged: Any) -> np.ndarray:
         read = self._validate_privileged(privileged)
         if not hasattr(self, "noise_coef_"):
-            raise ValueError("All rates were given, so that none were learned from X*.")
+            raise ValueError(
+                "No rates of errors were learned from X*, because all were given."
+                if "corrected" in self.weights_
+                else "No rates of errors can be learned from X*: a class has fewer "
+                "than two distinct rows (or groups), or no labelled row has X*. Give "
+                "more rows of every class."
+            )
         design = np.full((n_rows_of(privileged), self.noise_coef_.shape[1] + 1), np.nan)
         if read is not None:
             design[read.rows] = np.insert(dense(read.values), 0, 1.0, axis=1)
