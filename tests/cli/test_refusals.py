@@ -292,7 +292,7 @@ def test_few_whole_numbers_are_classes_and_the_way_out_is_named(capsys, folder):
     changed(rating=rating, year=2024).to_csv("rated.csv", index=False)
     words = ["compare", "rated.csv", "-t", "rating", "-p", "*_week_20"]
     said = refused(capsys, folder, *words)
-    assert "Class 6 has 1 row, fewer than the 5 folds. Leave that class out" in said
+    assert "Class 6 has 1 row, fewer than the 5 folds. Leave class 6 out, or" in said
     assert "with --task regression." in said
     said = refused(capsys, folder, *words, "--train-size", "40")
     # One row is too few at any size.

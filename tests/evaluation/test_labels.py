@@ -231,7 +231,7 @@ def test_few_labels_of_whole_groups(data):
         ({"labelled": 12, "cv": StratifiedKFold(2)}, "draws its own splits"),
         ({"labelled": 119}, "at least 2 must be left"),
         ({"labelled": 1}, "asks for 1 training rows"),
-        ({"labelled": 2}, "use labelled=4, or leave"),
+        ({"labelled": 2}, "rows; use labelled=4\\."),
         ({"labelled": 0.5}, "as an integer"),
         ({"labelled": 12, "unlabelled": -1}, "unlabelled=-1"),
         ({"labelled": 12, "cv": 1}, "no standard error"),

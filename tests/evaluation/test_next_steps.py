@@ -61,7 +61,10 @@ def test_rows_without_outcome_that_are_used_are_not_asked_for():
 
 
 def test_too_few_rows_come_with_their_number():
-    assert "about 5,000 are needed to know what" in steps("no evidence", rows_needed=5000)[0]
+    assert (
+        "about 5,000 are needed to know what"
+        in steps("no evidence", rows_needed=5000)[0]
+    )
 
 
 def test_models_below_a_constant_prediction_need_other_columns():

@@ -234,7 +234,9 @@ def test_classes_to_leave_out_are_named_all_at_once(kind):
         options["groups"] = np.where(np.isin(y, ["early", "late"]), y, np.arange(120))
     options |= {"methods": FirstColumn(), "cv": 3, "progress": False, "n_candidates": 1}
     X = np.random.default_rng(0).normal(size=(120, 2))
-    with pytest.raises(ValueError, match="leave classes (early and late|late and early) out"):
+    with pytest.raises(
+        ValueError, match=r"leave classes (early and late|late and early) out"
+    ):
         compare(X, y, X, **options)
     kept = ~np.isin(y, ["early", "late"])
     compare(X, np.where(kept, y, None), X, **options)

@@ -250,7 +250,12 @@ def _show_next_command(
         for name in times
         for each in ([asked, alone] if groups else [asked])
     ]
-    asked = next(filter(_can_compare, [*requests, asked, alone]), asked)
+    # Rare classes can be in few windows, and in few folds of whole groups.
+    tried = [(each, cv) for each in [*requests, asked] for cv in (None, 4, 3, 2)]
+    usual = asked, None
+    asked, cv = next(
+        (one for one in [*tried, (alone, None)] if _can_compare(*one)), usual
+    )
     if asked.time:
         console.say(
             f"{asked.time} has times of the rows, by their order or its name: --time "
@@ -269,20 +274,23 @@ def _show_next_command(
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, *SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed_columns(rows, most=4)} {verb}" if len(rows) else ""
-        ordered = asked.time is None and by_number
+        # Rows sorted by group are not sorted by time.
+        ordered = asked.time is None and by_number and not groups
         ordered = ordered and _can_compare(replace(asked, time=ROW_NUMBER))
         console.say(
             f"Careful: {data.target} depends on the order of the rows{which}. If "
             "the rows are ordered in time, random splits are too optimistic"
             f"{f': add --time {ROW_NUMBER} to the command' * ordered}."
         )
-    if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
+    known_later = asked.privileged or asked.privileged_file
+    if not known_later or not _can_compare(asked, cv):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     elif asked.privileged:
         names = listed_columns(asked.privileged, most=4)
         are = "is" if len(asked.privileged) == 1 else "are"
         console.say(f"If {names} {are} known later:")
-    command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
+    words = command_words(asdict(asked) | {"cv": cv})
+    command = shlex.join(["lupi", "compare", *words])
     console.say(command, label="\nnext   ", in_one_line=True)
 
 
@@ -316,12 +324,12 @@ def _missing_values(
     return safe
 
 
-def _can_compare(request: Request) -> bool:
+def _can_compare(request: Request, cv: int | None = None) -> bool:
     """Return whether a comparison of these columns can begin."""
     try:
         data = read_data(request, methods=[], need_privileged=False)
         with collected_warnings():  # `lupi compare` says them
-            plan_study(data, [DEFAULT_METHOD], {})
+            plan_study(data, [DEFAULT_METHOD], {"cv": cv})
     except InputError:
         return False
     return True

@@ -352,6 +352,7 @@ def _small_blocks(
                 ways.append(f"use {argument(size, larger)}")
         # A frequent class is missing because its groups were not drawn.
         shares = [np.mean(rows.strata == label) for label in rare]
+        assert rows.strata is not None
         several = len(np.unique(rows.strata)) - len(rare) > 1
         if several and (not ways or n_train * max(shares) < 2):
             ways.append(classes_left_out(rare))

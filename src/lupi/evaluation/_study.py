@@ -565,7 +565,8 @@ class Study:
         """Return a column of X that identifies groups, and folds that can be drawn."""
         from lupi.evaluation._measures import group_columns
 
-        table, found = self.X, {}
+        table = self.X
+        found: dict[str, Any] = {}
         if self.groups is not None or self.by_time or not is_data_frame(table):
             return {}
         for name in group_columns(table) if table.shape[1] > 1 else ():
@@ -578,7 +579,7 @@ class Study:
         return found
 
     def _number(self, **changes: Any) -> tuple[bool, int | None]:
-        """Return whether splits can be drawn, and their number, if it is another one."""
+        """Return whether splits can be drawn, and their number if it is another one."""
         for cv in (self.drawn["cv"], *range(DEFAULT_FOLDS - 1, 0, -1)):
             if self._can_draw(**changes, cv=cv):
                 return True, None if cv == self.drawn["cv"] else cv

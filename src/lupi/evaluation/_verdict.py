@@ -26,7 +26,6 @@ from lupi._words import (
     listed,
     listed_columns,
     number,
-    numbers,
     percent,
     signed,
     together,
@@ -861,7 +860,7 @@ def _beside(line: Mapping[str, Any], control: str) -> tuple[float, ...]:
 
 
 def _alike(own: float, other: float) -> bool:
-    """Return whether the difference of two scores is not visible where they are shown."""
+    """Return whether two scores do not differ visibly where they are shown."""
     return abs(own - other) < ROUNDED or number(own) == number(other)
 
 
@@ -933,7 +932,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
     column = order.get("time")
     # Rows sorted by group are not sorted by time.
-    ordered = column is not None or (drifts and not splits.get("grouped"))
+    sorted_by_group = splits.get("grouped") or possible.get("groups")
+    ordered = column is not None or (drifts and not sorted_by_group)
     if possible.get("time") and ordered:
         call = "range(len(y))" if column is None else f"table[{column!r}]"
         time = either(f"--time {shlex.quote(column or ROW_NUMBER)}", f"time={call}")
@@ -990,7 +990,9 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     # Trees tell groups and times of rows apart best, which is of no use for new ones.
     inflated = possible.get("groups") or (drifts and not splits.get("grouped"))
     inflated = bool(inflated) and splits["kind"] != "time"
-    over = (outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without"))
+    over = (
+        outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without")
+    )
     better = min(over) > 0 and not (inflated or few_windows)
     if better and not tried:
         steps.append(
@@ -999,8 +1001,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         )
     other_columns = [
         f"Look for other columns that are known when predicting:"
-        f"{at_full}{' outcomes' * bool(full)} no method, with X* or without, is shown to "
-        "be better than a constant prediction."
+        f"{at_full}{' outcomes' * bool(full)} no method, with X* or without, is shown "
+        "to be better than a constant prediction."
     ] * (not better and not (few_windows and windows))
     if verdict.kind == "helps":
         if all(useless):

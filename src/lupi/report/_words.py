@@ -685,8 +685,8 @@ def _baseline_words(own: Comparison) -> Iterator[str]:
         )
     if others := (settings.get("second") or {}).get("others"):
         yield (
-            f"No average precision is shown for {listed(others, most=8)}: it is for the "
-            "five rarest classes with at least three test rows in every split."
+            f"No average precision is shown for {listed(others, most=8)}: it is for "
+            "the five rarest classes with at least three test rows in every split."
         )
 
 
