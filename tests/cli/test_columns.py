@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -525,19 +523,7 @@ def test_numbers_written_as_text_are_named_and_no_identifiers_or_groups(
     assert set(found.loc[names, "type"]) == {"text"}
     # Of another unit, and no words.
     assert found["means_missing"].isna().all()
-    assert "have numbers written as text, which are used as text." in said
-    codes = re.findall(r"table\[.*?\.astype\(float\)", said)
-    columns = [code[7:].partition("'")[0] for code in codes]
-    assert set(columns) == set(names)
-    for name, code in zip(columns, codes, strict=True):
-        part = table[table[name] != "7 lb"]
-        numbers = {"price": values + 1000.5, "size": 1000 + twice, "share": twice / 10}
-        numbers |= {"dose": twice / 4, "weight": -values}
-        made = eval(code, {"table": part})
-        np.testing.assert_array_equal(made, numbers[name][part.index])
-    # The unit of a few rows is not taken for that of the others.
-    with pytest.raises(ValueError, match="lb"):
-        eval(codes[columns.index("weight")], {"table": table})
+    assert "have numbers written as text, such as “" in said
     assert "--drop" not in command
     assert "--group flat" in command
 

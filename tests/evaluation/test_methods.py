@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import loguniform
-from sklearn.linear_model import LogisticRegression
 
 import lupi
 from lupi.base import PerFeature, SharedOver, TargetUnits
@@ -246,11 +245,6 @@ def test_a_part_of_a_name_and_a_wrong_parameter_get_a_suggestion():
         mine = Method("mine", "classification", kind=lupi.SVCPlus, **own)
         with pytest.raises(ValueError, match=r"mine: .*('Cee'|'C' parameter)"):
             compare(data.data, data.target, data.privileged, methods=mine)
-    with pytest.raises(ValueError, match="student__C cannot be set: student of Hedged"):
-        lupi.HedgedDistillationClassifier().set_params(student__C=1)
-    student = {"student": LogisticRegression(), "student__C": 3.0}
-    model = lupi.HedgedDistillationClassifier().set_params(**student)
-    assert model.student.C == 3.0
 
 
 @pytest.mark.parametrize(

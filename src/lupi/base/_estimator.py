@@ -86,26 +86,6 @@ class PrivilegedEstimator(Declared, BaseEstimator):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"privileged": True}
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters, also those of an estimator inside, such as ``student__C``.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        for name in params:
-            outer, inside, _ = name.partition("__")
-            if inside and params.get(outer, getattr(self, outer, self)) is None:
-                known = f"{outer} of {type(self).__name__} is None; give an estimator"
-                raise ValueError(f"{name} cannot be set: {known} as {outer}.")
-        return super().set_params(**params)
-
     @atomic_fit
     def fit(
         self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None

@@ -52,7 +52,6 @@ from lupi.evaluation._measures import (
     SORTED,
     USELESS,
     WRITTEN,
-    number_recipe,
 )
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import (
@@ -215,12 +214,13 @@ def _show_next_command(
     written = scores.loc[scores["note"] == WRITTEN, "column"]
     if len(written):
         has = "has" if len(written) == 1 else "have"
+        texts = (max(columns[name].dropna().astype(str), key=len) for name in written)
         console.say(
-            f"{listed_columns(written, most=4)} {has} numbers written as text, which "
-            "are used as text. Write them as numbers first, in Python:"
+            f"{listed_columns(written, most=4)} {has} numbers written as text, such as "
+            f"{listed((f'“{text}”' for text in texts), 'or', most=4)}, which are used "
+            "as text. Write plain numbers in their place: a decimal point, no "
+            "thousands separators and no units."
         )
-        for name in written.head(MOST_NOTES):
-            console.say(f"    {number_recipe(columns[name])}", in_one_line=True)
     limits = scores.loc[scores["note"].str.startswith(LIMITS), "column"]
     if len(limits):
         console.say(

@@ -312,28 +312,6 @@ def mostly_numbers(values: pd.Series) -> str | None:
     return WRITTEN if units[~plain].notna().any() else ""
 
 
-def number_recipe(column: pd.Series) -> str:
-    """Return code that makes numbers of text, in which other units are an error."""
-    text = column.dropna().astype(str).str.strip()
-    units = _units(text)
-    unit = next(iter(units[units.fillna("") != ""].mode()), "")
-    text = text[units.isin(["", unit])]
-    words = text.str.removesuffix(unit)
-    # A comma before three digits can be that of thousands, as in 1,234.
-    decimal = r"\d[.'’\s]\d.*,|\b0,|,(?!\d{3}(?!\d))"
-    comma = bool(words.str.contains(decimal).any())
-    kept = {*"0123456789+-−", "," if comma else "."}
-    marks = "".join(sorted(x for x in {*"".join(words)} - kept if not x.isspace()))
-    removed = rf"[{marks}\s]" + rf"|{re.escape(unit)}\s*$" * bool(unit)
-    code, shown = f"table[{column.name!r}].astype(str)", max(text, key=len)
-    made = shown
-    signs = [("−", "-")] * bool(words.str.contains("−").any())
-    for old, new in [(removed, ""), *signs, *[(",", ".")] * comma]:
-        code += f'.str.replace(r"{old}", "{new}", regex=True)'
-        made = re.sub(old, new, made)
-    return f"{code}.astype(float)  # “{shown}” is {made}"
-
-
 def _units(words: pd.Series) -> pd.Series:
     """Return the units of words that are numbers, which may be empty, NaN of others."""
     units = words.str.extract(NUMBER, expand=False)
