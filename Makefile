@@ -41,7 +41,8 @@ demo: $(VENV)/.installed
 test: $(VENV)/.test
 	$(PYTEST) $(TWO_WORKERS) --durations 25
 
-test-slow: $(VENV)/.test
+# Some build the package.
+test-slow: $(VENV)/.dev
 	$(PYTEST) $(TWO_WORKERS) -m "slow or not slow"
 
 # Old packages warn of the newer ones beside them, which is no concern of ours.

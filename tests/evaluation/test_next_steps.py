@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 
 from lupi.evaluation import Verdict, compare
 from lupi.report import render_html
-from tests.comparisons import FirstColumn, of_scores
+from tests.comparisons import FirstColumn, FirstNumber, of_scores
 
 HEDGED = "HedgedDistillationClassifier"
 
@@ -396,3 +396,24 @@ def test_given_splits_are_not_combined_with_others():
     y = np.arange(400) % 2
     assert possible(y, cv=KFold(4)) == {"search": True}
     assert possible(y, cv=iter(KFold(4).split(y))) == {"search": True}
+
+
+@pytest.mark.parametrize("options", [{}, {"time": np.arange(200)}, {"labelled": 30}])
+def test_groups_on_both_sides_of_the_splits_are_named(options):
+    """Visits of a patient are before and after most times, too."""
+    rng = np.random.default_rng(0)
+    patient = rng.permutation(np.repeat(np.arange(40), 5))
+    table = pd.DataFrame({"id": [f"p{k}x" for k in patient], "x": rng.normal(size=200)})
+    later, y = pd.DataFrame({"later": rng.normal(size=200)}), patient % 2
+    common = {
+        "methods": FirstNumber(),
+        "cv": 3,
+        "progress": False,
+        "task": "regression",
+    }
+    result = compare(table, y, later, **common, **options)
+    assert "Careful: id identifies groups of rows" in str(result.verdict)
+    (step,) = (each for each in result.next_steps() if "new values of id" in each)
+    assert "compare with groups=table['id']" in step
+    apart = compare(table, y, later, groups=table["id"], **common, **options)
+    assert "identifies groups" not in str(apart.verdict)

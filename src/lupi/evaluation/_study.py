@@ -521,10 +521,10 @@ class Study:
         ``labelled`` are sizes, ``cv`` a number of windows, if it is another one, and
         ``left_out`` the classes without which they can be drawn, ``windows`` a number
         instead of one or two, ``groups`` a column that identifies groups, ``group`` the
-        same if there are folds of whole groups, ``group_cv`` their number, if it is
-        another one. The others are whether splits exist: by time (or "all rows", if not
-        of this size, or "no groups", if not with groups), of all rows, and with inner
-        folds for a search.
+        same if there are splits of whole groups, ``group_cv`` their number, if it is
+        another one, and ``group_all`` whether they are of all rows instead. The others
+        are whether splits exist: by time (or "all rows", if not of this size, or "no
+        groups", if not with groups), of all rows, and with inner folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(searched=True)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -567,16 +567,28 @@ class Study:
 
         table = self.X
         found: dict[str, Any] = {}
-        if self.groups is not None or self.by_time or not is_data_frame(table):
+        if self.groups is not None or not is_data_frame(table):
             return {}
+        small = self.drawn["train_size"] or self.drawn["labelled"]
         for name in group_columns(table) if table.shape[1] > 1 else ():
             groups = np.unique(table[name].astype(str), return_inverse=True)[1]
-            if table[name].notna().all():
-                found.setdefault("groups", str(name))
-                drawn, cv = replace(self, groups=groups)._number()
-                if drawn:
-                    return {"groups": str(name), "group": str(name), "group_cv": cv}
+            if table[name].isna().any() or not self._shares(groups):
+                continue
+            found.setdefault("groups", str(name))
+            of_groups = replace(self, groups=groups)
+            own = {"groups": str(name), "group": str(name)}
+            if small and of_groups._can_draw():
+                return own
+            drawn, cv = of_groups._number(train_size=None, labelled=None)
+            if drawn:
+                return own | {"group_cv": cv, "group_all": bool(small)}
         return found
+
+    def _shares(self, groups: np.ndarray) -> bool:
+        """Return whether training and test rows of a split are of the same group."""
+        return any(
+            np.isin(groups[test], groups[train]).any() for train, test, _ in self.splits
+        )
 
     def _number(self, **changes: Any) -> tuple[bool, int | None]:
         """Return whether splits can be drawn, and their number if it is another one."""

@@ -765,7 +765,7 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
     group = settings.get("possible", {}).get("groups")
     if group:
         yield (
-            f"Careful: {group} identifies groups of rows, and random splits train and "
+            f"Careful: {group} identifies groups of rows, and the splits train and "
             "test on rows of the same group: for new groups, scores are too optimistic."
         )
     if settings.get("noisy") and settings.get("n_clean") is None:
@@ -958,6 +958,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         how = either(f"--group {shlex.quote(group)}", f"groups=table[{group!r}]")
         if possible.get("group_cv"):
             how += f" and {argument('cv', possible['group_cv'])}"
+        if possible.get("group_all"):
+            how += f", without {argument(drawn, splits[drawn])}"
         steps.append(
             f"If predictions are for new values of {group}, compare with {how}."
         )
@@ -988,8 +990,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         fewer = [f"Privileged columns help most with few training rows: try {small}."]
     boosting, outside = (sizes[k].settings.get("outside") or {} for k in (0, -1))
     # Trees tell groups and times of rows apart best, which is of no use for new ones.
-    inflated = possible.get("groups") or (drifts and not splits.get("grouped"))
-    inflated = bool(inflated) and splits["kind"] != "time"
+    in_order = drifts and splits["kind"] != "time" and not splits.get("grouped")
+    inflated = in_order or bool(possible.get("groups"))
     over = (
         outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without")
     )
@@ -1067,7 +1069,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     if line["fails"] and not verdict.rows_needed:
         how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
         more = f"{how}: with {rows} known outcomes in training a model is far below"
-        return [*steps, f"{more} a constant prediction.", *other_methods]
+        some = " in some splits" * (splits["n_splits"] > 1)
+        return [*steps, f"{more} a constant prediction{some}.", *other_methods]
     if verdict.rows_needed and not better:
         steps.append(
             f"Collect more rows: about {verdict.rows_needed:,} are needed to know what "

@@ -353,13 +353,14 @@ def choice_words(comparison: Comparison) -> str:
     trained = f"trained on all {total:,} outcomes"
     compared = f" of the {len(scores)} compared with all outcomes"
     compared *= len(comparison.methods) > len(scores)
+    size = " a model of this size" * (own is not comparison)
+    if _is_small(own):
+        few = training_rows(own.settings["splits"])
+        size = f" models that are trained on {few} outcomes"
     if arm == "with":
-        why = "because X* helps it"
+        why = f"because X* helps{size if _is_small(own) else ' it'}"
         if helped["fails"].any():
             why = "which scores more than without; that says little, as models fail"
-        if _is_small(own):
-            few = training_rows(own.settings["splits"])
-            why = f"because X* helps models that are trained on {few} outcomes"
         if len(scores) > 1:
             why = (
                 f"which{compared or ' of the models'} has the highest score without X* "
@@ -373,7 +374,6 @@ def choice_words(comparison: Comparison) -> str:
             f"{number(helped.at[best, 'with'])} with X*"
         )
     else:
-        size = " a model of this size" * (own is not comparison)
         why = f"there is no evidence that X* helps{size}"
         if own.verdict.kind == "hurts":
             why = hurts_words(own)
