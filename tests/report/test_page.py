@@ -374,13 +374,15 @@ def test_other_scores_stand_below_the_method_of_the_verdict_and_baselines():
     of_method = [[f"{value:.3f}" for value in each] for each in np.transpose(arms)]
     precision = "– average precision of class"
     # Equal predictions have less than a random ranking.
-    chance = {"a": "0.120", "b": "0.070"}
-    labels = ["– accuracy"]
-    labels += [f"{precision} {n} (random ranking: {r})" for n, r in chance.items()]
+    labels = ["– accuracy", *(f"{precision} {n}" for n in "ab")]
+    chances = ["", " (random ranking: 0.120)", " (random ranking: 0.070)"]
     first, second, *others = table_of(result)
     assert [first[0], second[0]] == ["A", "B"]
     assert others == [
-        *([label, *each] for label, each in zip(labels, of_method, strict=True)),
+        *(
+            [label + chance, *each]
+            for label, chance, each in zip(labels, chances, of_method, strict=True)
+        ),
         ["external baseline", "0.700"],
         *([label, value] for label, value in zip(labels, own, strict=True)),
         ["constant prediction", "0.500"],

@@ -638,7 +638,9 @@ def score_lines(comparison: Comparison) -> list[ScoreLine]:
             if line["method"] == own.verdict.method:
                 scores = table.loc[line["method"]].loc[list(ARMS)]
                 for name, label in also.items():
-                    add(label, *scores[name])
+                    random = settings.get("random", {}).get(name)
+                    chance = f" (random ranking: {number(random)})" if random else ""
+                    add(f"{label}{chance}", *scores[name])
         if outside := settings.get("outside"):
             add(EXTERNAL, outside["score"])
             for name, label in also.items():
@@ -657,9 +659,7 @@ def _also_name(settings: Mapping[str, Any], name: str) -> str:
         return "– accuracy"
     # One rare class is not named in the name of its score.
     label = name.partition(" of ")[2] or settings["second"]["class"]
-    random = settings.get("random", {}).get(name)
-    chance = f" (random ranking: {number(random)})" * (random is not None)
-    return f"– average precision of class {label}{chance}"
+    return f"– average precision of class {label}"
 
 
 def _baseline_words(own: Comparison) -> Iterator[str]:
