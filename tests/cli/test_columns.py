@@ -333,7 +333,7 @@ def test_the_firms_of_a_panel_are_groups(tmp_path, monkeypatch, capsys):
     compared = ["compare", "panel.csv", "-t", "outcome", "-p", "profit", "--quick"]
     assert main([*compared, "--no-model"]) == 0
     said = " ".join(capsys.readouterr().out.replace("│", "").split())
-    assert "firm identifies groups of rows, and random splits train and test" in said
+    assert "firm identifies groups of rows, and the splits train and test" in said
     assert "new values of firm, compare with --group firm" in said
     assert main([*compared, "--no-model", "--group", "firm", "--force"]) == 0
     assert "identifies groups" not in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -135,3 +136,12 @@ def test_a_comparison_read_from_a_file_has_no_data(comparison, tmp_path):
     comparison.to_json(tmp_path / "results.json")
     with pytest.raises(ValueError, match="does not contain the data"):
         Comparison.from_json(tmp_path / "results.json").columns()
+
+
+def test_gains_of_columns_are_not_called_those_of_x_star_without_a_verdict(
+    comparison, gains
+):
+    said = "over all controls X* is not shown to help"
+    assert gains.helped == (comparison.verdict.kind == "helps")
+    for helped in (True, False):
+        assert (said in replace(gains, helped=helped).sentence) != helped

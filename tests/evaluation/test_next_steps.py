@@ -217,7 +217,6 @@ def test_boosting_that_makes_more_of_x_is_advised_where_splits_do_not_flatter_it
     assert more not in said(possible={"groups": "firm"})
     drifting = {"target": "y", "order": {"columns": ["y"]}}
     assert more not in said(**drifting)
-    assert more in said(**drifting, splits={"grouped": True})
     windows = {"kind": "time", "time": "day", "n_splits": 2}
     assert more not in said(splits=windows)
     assert more in said(splits=windows | {"n_splits": 4})

@@ -654,3 +654,21 @@ def test_whether_x_star_follows_from_x_is_tried_on_other_groups():
         for groups in (None, firm)
     ]
     assert [list(each) for each in found] == [["size"], []]
+
+
+def test_rows_in_groups_are_in_the_order_of_time_unless_sorted_by_group():
+    """A trend over the rows is not that of a few rows of the same group."""
+    rng = np.random.default_rng(0)
+    X, later = rng.normal(size=(200, 2)), rng.normal(size=(200, 1))
+    y, options = (
+        np.arange(200) + 20 * rng.normal(size=200),
+        {"cv": 3, "progress": False},
+    )
+    said = "depends on the order of the rows"
+    for groups, named in (
+        (rng.integers(0, 50, 200), True),
+        (np.arange(200) // 4, False),
+    ):
+        result = compare(X, y, later, methods=FirstNumber(), groups=groups, **options)
+        assert (said in str(result.verdict)) == named
+        assert ("train on the past" in " ".join(result.next_steps())) == named

@@ -502,6 +502,15 @@ def test_models_that_are_not_shown_to_be_better_than_a_constant_are_named():
     assert note.endswith(": B without X*.")
 
 
+def test_an_oracle_that_a_constant_reaches_shows_no_information():
+    levels, said = (0.45, 0.45, 0.45, 0.45, 0.53), "X* contains information"
+    assert said in comparison({"A": levels}, constant=0.3).verdict.sentence
+    low = comparison({"A": levels}, constant=0.55)
+    assert low.summary["p_gap"][0] <= 0.05
+    assert said not in low.verdict.sentence
+    assert "and oracle" in str(low.verdict)
+
+
 def test_few_splits_have_their_differences_and_a_skewed_mean_its_median():
     scores = {"without": np.full(5, 0.6), "with": 0.6 + 0.01 * np.arange(1, 6)}
     notes = of_scores({"A": scores}).verdict.notes

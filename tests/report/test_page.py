@@ -424,7 +424,7 @@ def test_a_saved_model_that_a_constant_reaches_is_named(above, how):
     predicting = "predicting the most frequent class of the training rows"
     for words in ("not shown to be better than", "not better than", "worse than"):
         assert (f"The model is {words} {predicting}." in said) == (words == how)
-        note = f"{words.capitalize()} {predicting} ({constant:.3f}): without X* and"
+        note = f"{words.capitalize()} {predicting} ({constant:.3f}): without X*"
         assert (note in said) == (words == how)
 
 
@@ -495,7 +495,8 @@ def test_a_difference_of_all_splits_that_has_the_other_sign_is_named(lowest):
     means = result.folds.groupby("arm")["score"].mean()
     turned = means["with"] < means["without"]
     assert turned == (lowest < 0)
-    assert ("the difference has the other sign" in read(result)) == turned
+    gain = min(means["with"] - means[arm] for arm in ("without", "shuffled", "self"))
+    assert (f": the gain is then −{-gain:.3f}." in read(result)) == turned
 
 
 def test_splits_that_are_left_out_at_full_size_are_named_too():

@@ -37,6 +37,7 @@ from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
     columns_of,
     computable_columns,
+    in_runs,
     ordered_columns,
     read_time,
     times_of_rows,
@@ -344,8 +345,11 @@ def _describe_data(study: Study, folds: pd.DataFrame) -> dict[str, Any]:
     y = y if study.strata is None else y.astype(object)  # numbers may be classes
     columns = known | privileged
     ordered, sorting = ordered_columns(columns)
-    # The target decides what is said of the order, and is tested by itself.
+    # The target decides what is said of the order, and is tested by itself. Rows sorted
+    # by group are not sorted by time.
     of_target, _ = ordered_columns({study.settings["target"]: y})
+    if study.groups is not None and in_runs(study.groups):
+        ordered, of_target = [], []
     sorted_by = {name: columns[name] for name in sorting if of_target}
     found, by_number, unordered = times_of_rows(known, sorted_by)
     # The column of a time is no feature, and there must be others.
@@ -637,6 +641,8 @@ class ColumnGains:
         The sizes of the splits.
     left_out : sequence of int
         Splits that the comparison leaves out of all means.
+    helped : bool
+        Whether the comparison shows that X* helps the method.
 
     Examples
     --------
@@ -658,6 +664,7 @@ class ColumnGains:
     folds: pd.DataFrame
     design: Design
     left_out: Sequence[int] = ()
+    helped: bool = True
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
@@ -742,6 +749,11 @@ class ColumnGains:
         worse = table.loc[table["contribution_high"] < 0, "group"]
         if len(worse):
             said += f" The gain is larger without {listed(worse, 'or', most=4)}."
+        if not self.helped:
+            said += (
+                " These are gains over without X*; over all controls X* is not shown "
+                "to help, so that they need not be due to its content."
+            )
         return said
 
     def plot(self, ax: Any = None, **options: Any) -> ColumnGainDisplay:
@@ -1360,7 +1372,9 @@ class Comparison:
             lines.append({"group": group, "kind": kind, "split": split} | taken)
         scoring = study.settings["scoring"]
         table = pd.DataFrame(lines)
-        return ColumnGains(method, scoring, parts, table, study.design, self.left_out)
+        helped = ran.at[method, "verdict"] == "helps"
+        found = method, scoring, parts, table, study.design, self.left_out, helped
+        return ColumnGains(*found)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.

@@ -249,6 +249,12 @@ def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
     return float(size), float(min(1.0, p)), bool(is_order)
 
 
+def in_runs(groups: np.ndarray) -> bool:
+    """Return whether the rows of every group follow one another."""
+    starts = np.append(True, groups[1:] != groups[:-1])
+    return bool(starts.sum() == len(np.unique(groups)))
+
+
 def numbers_rows(column: pd.Series) -> bool:
     """Return whether a column by which rows are sorted can be their number."""
     return column.is_unique and _may_be_time("", column)

@@ -536,7 +536,8 @@ def judge(
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
             sentence += f" The {oracle} gains {with_interval(best, 'gap', p)}"
-            if not (leak or best["fails"]):
+            predicts = scores[str(best["method"])].predicts(["oracle"])
+            if predicts and not (leak or best["fails"]):
                 sentence += (
                     ": X* contains information that this model does not get from X"
                 )
@@ -676,7 +677,7 @@ def _near_constant(
     """Yield sentences on models that may be no better than a constant prediction."""
     found: dict[str, list[str]] = {}
     for method, arms in scores.items():
-        for arm in () if arms.failed or not arms.constants else MODELS:
+        for arm in () if arms.failed or not arms.constants else (*MODELS, "oracle"):
             how = compared_with_constant(arms.over_constant(arm))
             if how:
                 name = f"{method} " * (len(scores) > 1) + ARMS[arm].label
@@ -747,8 +748,7 @@ def about_data(settings: Mapping[str, Any]) -> Iterator[str]:
             "it were known: where it is measured later, these gains are too optimistic."
         )
     ordered = order.get("columns")
-    # Rows sorted by group are not sorted by time.
-    if ordered and splits["kind"] != "time" and not splits.get("grouped"):
+    if ordered and splits["kind"] != "time":
         ordered = sorted(ordered, key=lambda name: name != target)
         verb = "depends" if len(ordered) == 1 else "depend"
         words = f"{listed_columns(ordered, most=4)} {verb} on the order of the rows"
@@ -932,8 +932,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
     column = order.get("time")
     # Rows sorted by group are not sorted by time.
-    sorted_by_group = splits.get("grouped") or possible.get("groups")
-    ordered = column is not None or (drifts and not sorted_by_group)
+    ordered = column is not None or (drifts and not possible.get("groups"))
     if possible.get("time") and ordered:
         call = "range(len(y))" if column is None else f"table[{column!r}]"
         time = either(f"--time {shlex.quote(column or ROW_NUMBER)}", f"time={call}")
@@ -990,7 +989,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         fewer = [f"Privileged columns help most with few training rows: try {small}."]
     boosting, outside = (sizes[k].settings.get("outside") or {} for k in (0, -1))
     # Trees tell groups and times of rows apart best, which is of no use for new ones.
-    in_order = drifts and splits["kind"] != "time" and not splits.get("grouped")
+    in_order = drifts and splits["kind"] != "time"
     inflated = in_order or bool(possible.get("groups"))
     over = (
         outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without")

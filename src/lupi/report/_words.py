@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed, listed_columns, number, numbers, percent, together
+from lupi._words import (
+    listed,
+    listed_columns,
+    number,
+    numbers,
+    percent,
+    signed,
+    together,
+)
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.evaluation._verdict import (
+    CONTROLS,
     about_data,
     best_arm,
     compared_with_constant,
@@ -191,14 +200,15 @@ def _left_out_words(own: Comparison) -> Iterator[str]:
     total = own.settings["splits"]["n_splits"]
     several = len(own.left_out) > 1
     line = own.summary.set_index("method").loc[method]
-    turned = bool((means["with"] - means["without"]) * line["difference"] < 0)
+    gain = min(means["with"] - means[control] for control in CONTROLS)
+    turned = f": the gain is then {signed(gain)}" * bool(gain * line["gain"] < 0)
     which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
     yield (
         f"{MARK} {which} left out of all means, tests and baselines: the score of an "
         "arm is more than five interquartile ranges below its other splits, and "
         "as far below the other arms or below a constant prediction "
         f"({listed(_far_words(own), most=4)}). The means of {method} over all {total} "
-        f"splits are: {scores}{': the difference has the other sign' * turned}."
+        f"splits are: {scores}{turned}."
     )
 
 
