@@ -224,7 +224,16 @@ def test_boosting_that_makes_more_of_x_is_advised_where_splits_do_not_flatter_it
     few = of_scores(scores, splits={"labelled": 60, "n_train": 60.0})
     full = of_scores(scores, outside={"name": "Boosting", "score": 0.6} | better)
     few.settings["full_size"] = full.to_dict()
-    assert more in " ".join(few.next_steps())
+    assert f"With all 100 outcomes, {more}" in " ".join(few.next_steps())
+    # A model that it clearly exceeds is not to be used, be splits flattering or not.
+    few = {"without": np.zeros(9), "with": np.ones(9)}
+    helped = of_scores({HEDGED: few}, splits={"labelled": 60, "n_train": 60.0})
+    for settings in ({}, drifting):
+        full = of_scores({HEDGED: {"without": np.zeros(9)}}, **settings)
+        for own in ({}, {"outside": {"name": "Boosting", "score": 0.6} | better}):
+            full.settings |= own
+            helped.settings |= settings | {"full_size": full.to_dict()}
+            assert ("Use the model" in " ".join(helped.next_steps())) != bool(own)
 
 
 def test_two_windows_do_not_ask_for_other_columns():

@@ -994,10 +994,12 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     over = (
         outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without")
     )
-    better = min(over) > 0 and not (inflated or few_windows)
+    scores_more = min(over) > 0
+    better = scores_more and not (inflated or few_windows)
     if better and not tried:
+        at = f"With all {n_labelled:,} outcomes, " * bool(full)
         steps.append(
-            f"{outside['name']} makes more of X than {verdict.method} does: try "
+            f"{at}{outside['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."
         )
     other_columns = [
@@ -1015,7 +1017,7 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
                 f"Use the model: it is trained without X*, because{at_full} known "
                 f"outcomes {why}."
             )
-            steps += other_columns if useless[1] else [use]
+            steps += other_columns if useless[1] else [use] * (not scores_more)
             name, arm = best_arm(comparison.summary, verdict)
             # One or two windows say nothing about other training sets.
             worse = useless[0] or (boosting.get("difference_low") or 0.0) > 0
@@ -1040,7 +1042,8 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
         if len(settings["privileged"]) > 1 and not settings.get("column_gains"):
             how = either("Run again with --columns", "Call comparison.columns()")
             steps.append(f"{how} to see which columns the gain comes from.")
-        return steps or ["Use the model: its predictions need X alone."]
+        alone = ["Use the model: its predictions need X alone."]
+        return steps or alone * (not scores_more)
     if full and full.verdict.kind == HELPS and not useless[1]:
         return [*steps, f"Use the model:{at_full} outcomes X* helps."]
     if useless == [False, True] and splits["train_size"]:
