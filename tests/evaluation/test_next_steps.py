@@ -236,6 +236,20 @@ def test_boosting_that_makes_more_of_x_is_advised_where_splits_do_not_flatter_it
             assert ("Use the model" in " ".join(helped.next_steps())) != bool(own)
 
 
+def test_columns_that_boosting_makes_something_of_are_not_to_be_replaced():
+    """It is better than a constant, and not shown to be better than the model."""
+    outside = {"name": "Boosting", "score": 0.8, "over_without_low": -0.6}
+    scores = {HEDGED: {"without": 0.5 + np.array([0.6, -0.9, 0.7, -0.9])}}
+    for low in (0.3, -0.3):
+        own = outside | {"over_constant_low": low}
+        result = of_scores(scores, constant=0.0, scoring="r2", outside=own)
+        said = " ".join(result.next_steps())
+        assert ("Boosting is better than a constant prediction, as" in said) == (
+            low > 0
+        )
+        assert ("Look for other columns" in said) == (low < 0)
+
+
 def test_two_windows_do_not_ask_for_other_columns():
     splits = {"kind": "time", "time": "day", "n_splits": 2}
     scores, windows = {HEDGED: {"without": np.full(2, -0.1)}}, {"windows": 4}

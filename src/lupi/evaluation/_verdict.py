@@ -991,16 +991,23 @@ def next_steps(comparison: Comparison, *, command_line: bool) -> list[str]:
     # Trees tell groups and times of rows apart best, which is of no use for new ones.
     in_order = drifts and splits["kind"] != "time"
     inflated = in_order or bool(possible.get("groups"))
-    over = (
-        outside.get(f"over_{other}_low") or 0.0 for other in ("constant", "without")
+    predicts, more = (
+        (outside.get(f"over_{other}_low") or 0.0) > 0
+        for other in ("constant", "without")
     )
-    scores_more = min(over) > 0
-    better = scores_more and not (inflated or few_windows)
+    scores_more = predicts and more
+    better = predicts and (more or useless[-1]) and not (inflated or few_windows)
     if better and not tried:
         at = f"With all {n_labelled:,} outcomes, " * bool(full)
+        how = f"makes more of X than {verdict.method} does"
+        if not more:
+            how = (
+                f"is better than a constant prediction, as {verdict.method} is not "
+                "shown to be"
+            )
         steps.append(
-            f"{at}{outside['name']} makes more of X than {verdict.method} does: try "
-            f"{argument('methods', boosted)}, whose models are boosted trees."
+            f"{at}{outside['name']} {how}: try {argument('methods', boosted)}, whose "
+            "models are boosted trees."
         )
     other_columns = [
         f"Look for other columns that are known when predicting:"
