@@ -672,3 +672,18 @@ def test_rows_in_groups_are_in_the_order_of_time_unless_sorted_by_group():
         result = compare(X, y, later, methods=FirstNumber(), groups=groups, **options)
         assert (said in str(result.verdict)) == named
         assert ("train on the past" in " ".join(result.next_steps())) == named
+
+
+def test_a_split_by_time_is_suggested_without_classes_that_windows_lack():
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b"])[np.arange(200) % 2].astype(object)
+    y[5:17:4], y[150:162:4] = "early", "late"
+    table = pd.DataFrame({"year": 1900 + np.arange(200), "x": rng.normal(size=200)})
+    later = pd.DataFrame({"later": rng.normal(size=200)})
+    options = {"methods": FirstColumn(), "cv": 3, "progress": False}
+    result = compare(table, y, later, **options)
+    assert sorted(result.settings["possible"]["left_out"]) == ["early", "late"]
+    (step,) = (each for each in result.next_steps() if "table['year']" in each)
+    assert step.endswith(" out.")
+    kept = np.where(np.isin(y, ["early", "late"]), None, y)
+    compare(table[["x"]], kept, later, time=table["year"], **options)
